@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Constants of the trace format (docs/format.md is the norm). The lists give enum, names and reader
+ * at once: X(number, IDENTIFIER, ...). Numbers are never reused.
+ */
+#ifndef MPIWATCH_FORMAT_H
+#define MPIWATCH_FORMAT_H
+
+#define MW_FORMAT_VERSION 1
+#define MW_CHUNK_MAGIC 0x4b43574du /* "MWCK" */
+#define MW_CHUNK_HEADER_SIZE 32u
+#define MW_CHUNK_MAX_STORED (1u << 24)
+#define MW_CHUNK_MAX_RAW (1u << 26)
+#define MW_CHUNK_FLAG_ZSTD 1u
+#define MW_STEP_MAX_EVENTS 4096u
+
+#define MW_CHUNK_LIST(X) \
+    X(1, FILE)           \
+    X(2, JOB)            \
+    X(3, PROCESS)        \
+    X(4, RANK)           \
+    X(5, CLOCK)          \
+    X(6, MODULES)        \
+    X(7, SITES)          \
+    X(8, COMM)           \
+    X(9, EVENTS)         \
+    X(10, COUNTS)        \
+    X(11, OPEN)          \
+    X(12, HEALTH)        \
+    X(13, ENVIRONMENT)   \
+    X(14, END)           \
+    X(15, COST)          \
+    X(16, THREAD)        \
+    X(17, TOPOLOGY)      \
+    X(18, PLACEMENT)     \
+    X(19, ATTEMPT)       \
+    X(20, ENDPOINT)      \
+    X(21, LOG)           \
+    X(22, SOCKETS)       \
+    X(23, PORTS)         \
+    X(24, WINDOW)        \
+    X(25, IOFILE)        \
+    X(26, REGION)        \
+    X(27, AGGREGATE)     \
+    X(28, DEVICE)        \
+    X(29, BUFFER)        \
+    X(30, INDEX)
+
+enum mw_chunk_type {
+#define MW_CHUNK_ENUM(number, id) MW_CHUNK_##id = number,
+    MW_CHUNK_LIST(MW_CHUNK_ENUM)
+#undef MW_CHUNK_ENUM
+};
+
+/* Fields by chunk: X(number, identifier); MW_F_<CHUNK>_<identifier> is the number. */
+#define MW_FIELDS_FILE(X) X(1, writer) X(2, host) X(3, boot_id) X(4, pid_ns) X(5, mnt_ns) X(6, user_ns)
+#define MW_FIELDS_JOB(X) X(1, key) X(2, launcher) X(3, job_id) X(4, program) X(5, command)
+#define MW_FIELDS_PROCESS(X)                                                                      \
+    X(1, host) X(2, pid) X(3, start_time) X(4, ppid) X(5, exe) X(6, argument) X(7, cwd) X(8, clock) \
+    X(9, abi) X(10, mpi_library) X(11, rank_hint) X(12, size_hint) X(13, began) X(14, boot_id)    \
+    X(15, pid_ns) X(16, thread_level)
+#define MW_FIELDS_RANK(X)                                                                     \
+    X(1, rank) X(2, size) X(3, library_version) X(4, standard) X(5, thread_level) X(6, init_end) \
+    X(7, processor_name) X(8, appnum)
+#define MW_FIELDS_CLOCK(X) X(1, time) X(2, raw) X(3, real) X(4, mono) X(5, width)
+#define MW_FIELDS_MODULES(X) X(1, module)
+#define MW_FIELDS_MODULE(X) X(1, id) X(2, path) X(3, build_id) X(4, start) X(5, end) X(6, role)
+#define MW_FIELDS_SITES(X) X(1, site)
+#define MW_FIELDS_SITE(X) X(1, id) X(2, frames) X(3, truncated)
+#define MW_FIELDS_COMM(X)                                                                          \
+    X(1, id) X(2, how) X(3, parent) X(4, number) X(5, size) X(6, rank) X(7, remote_size) X(8, hash) \
+    X(9, members) X(10, remote_members) X(11, name) X(12, freed)
+#define MW_FIELDS_COUNTS(X) X(1, function) X(2, thread)
+#define MW_FIELDS_COUNT(X) X(1, id) X(2, name) X(3, calls)
+#define MW_FIELDS_OPEN(X) X(1, call) X(2, taken) X(3, alive)
+#define MW_FIELDS_OPENCALL(X)                                                                   \
+    X(1, thread) X(2, function) X(3, start) X(4, comm) X(5, peer) X(6, tag) X(7, instance) X(8, site) \
+    X(9, name)
+#define MW_FIELDS_HEALTH(X) X(1, code) X(2, message) X(3, count) X(4, time)
+#define MW_FIELDS_ENVIRONMENT(X) X(1, node) X(2, base) X(3, fact)
+#define MW_FIELDS_FACT(X) X(1, section) X(2, key) X(3, value) X(4, source) X(5, removed)
+#define MW_FIELDS_END(X) X(1, reason) X(2, time) X(3, code) X(4, finalize_end)
+#define MW_FIELDS_COST(X)                                                                     \
+    X(1, init) X(2, encode) X(3, write) X(4, bytes) X(5, chunks) X(6, events) X(7, longest)   \
+    X(8, finalize) X(9, memory) X(10, stamp)
+#define MW_FIELDS_THREAD(X) X(1, index) X(2, tid) X(3, name) X(4, main)
+
+#define MW_FIELD_ENUM_(chunk, number, id) MW_F_##chunk##_##id = number,
+enum mw_field {
+#define X(n, id) MW_FIELD_ENUM_(FILE, n, id)
+    MW_FIELDS_FILE(X)
+#undef X
+#define X(n, id) MW_FIELD_ENUM_(JOB, n, id)
+    MW_FIELDS_JOB(X)
+#undef X
+#define X(n, id) MW_FIELD_ENUM_(PROCESS, n, id)
+    MW_FIELDS_PROCESS(X)
+#undef X
+#define X(n, id) MW_FIELD_ENUM_(RANK, n, id)
+    MW_FIELDS_RANK(X)
+#undef X
+#define X(n, id) MW_FIELD_ENUM_(CLOCK, n, id)
+    MW_FIELDS_CLOCK(X)
+#undef X
+#define X(n, id) MW_FIELD_ENUM_(MODULES, n, id)
+    MW_FIELDS_MODULES(X)
+#undef X
+#define X(n, id) MW_FIELD_ENUM_(MODULE, n, id)
+    MW_FIELDS_MODULE(X)
+#undef X
+#define X(n, id) MW_FIELD_ENUM_(SITES, n, id)
+    MW_FIELDS_SITES(X)
+#undef X
+#define X(n, id) MW_FIELD_ENUM_(SITE, n, id)
+    MW_FIELDS_SITE(X)
+#undef X
+#define X(n, id) MW_FIELD_ENUM_(COMM, n, id)
+    MW_FIELDS_COMM(X)
+#undef X
+#define X(n, id) MW_FIELD_ENUM_(COUNTS, n, id)
+    MW_FIELDS_COUNTS(X)
+#undef X
+#define X(n, id) MW_FIELD_ENUM_(COUNT, n, id)
+    MW_FIELDS_COUNT(X)
+#undef X
+#define X(n, id) MW_FIELD_ENUM_(OPEN, n, id)
+    MW_FIELDS_OPEN(X)
+#undef X
+#define X(n, id) MW_FIELD_ENUM_(OPENCALL, n, id)
+    MW_FIELDS_OPENCALL(X)
+#undef X
+#define X(n, id) MW_FIELD_ENUM_(HEALTH, n, id)
+    MW_FIELDS_HEALTH(X)
+#undef X
+#define X(n, id) MW_FIELD_ENUM_(ENVIRONMENT, n, id)
+    MW_FIELDS_ENVIRONMENT(X)
+#undef X
+#define X(n, id) MW_FIELD_ENUM_(FACT, n, id)
+    MW_FIELDS_FACT(X)
+#undef X
+#define X(n, id) MW_FIELD_ENUM_(END, n, id)
+    MW_FIELDS_END(X)
+#undef X
+#define X(n, id) MW_FIELD_ENUM_(COST, n, id)
+    MW_FIELDS_COST(X)
+#undef X
+#define X(n, id) MW_FIELD_ENUM_(THREAD, n, id)
+    MW_FIELDS_THREAD(X)
+#undef X
+};
+
+enum mw_clock_kind { MW_CLOCK_TSC = 1, MW_CLOCK_CNTVCT = 2, MW_CLOCK_MONOTONIC = 3 };
+
+enum mw_abi_kind { MW_ABI_OPENMPI = 1, MW_ABI_MPICH = 2, MW_ABI_STANDARD = 3 };
+
+enum mw_module_role {
+    MW_MODULE_PROGRAM = 0,
+    MW_MODULE_MPI = 1,
+    MW_MODULE_BINDING = 2,
+    MW_MODULE_TOOL = 3,
+    MW_MODULE_MPIWATCH = 4,
+};
+
+/* How a communicator came to be (COMM.how): X(number, IDENTIFIER, word in reports). */
+#define MW_COMM_LIST(X)                  \
+    X(0, FOUND, "found")                 \
+    X(1, WORLD, "world")                 \
+    X(2, SELF, "self")                   \
+    X(3, DUP, "dup")                     \
+    X(4, CREATE, "create")               \
+    X(5, CREATE_GROUP, "create_group")   \
+    X(6, SPLIT, "split")                 \
+    X(7, SPLIT_TYPE, "split_type")       \
+    X(8, CART, "cart")                   \
+    X(9, CART_SUB, "cart_sub")           \
+    X(10, GRAPH, "graph")                \
+    X(11, DIST_GRAPH, "dist_graph")      \
+    X(12, INTERCOMM, "intercomm")        \
+    X(13, MERGE, "merge")                \
+    X(14, FROM_GROUP, "from_group")      \
+    X(15, SPAWN, "spawn")                \
+    X(16, CONNECT, "connect")            \
+    X(17, ACCEPT, "accept")              \
+    X(18, JOIN, "join")                  \
+    X(19, PARENT, "parent")
+
+enum mw_comm_how {
+#define MW_COMM_ENUM(number, id, word) MW_COMM_##id = number,
+    MW_COMM_LIST(MW_COMM_ENUM)
+#undef MW_COMM_ENUM
+    MW_COMM_HOW_END_
+};
+
+enum mw_event_kind {
+    MW_EVENT_CALL = 1,
+    MW_EVENT_SEND = 2,
+    MW_EVENT_RECV = 3,
+    MW_EVENT_DONE = 4,
+    MW_EVENT_COLL = 5,
+    MW_EVENT_POLL = 6,
+};
+
+enum mw_event_flag {
+    MW_EVENT_PART = 1 << 0,
+    MW_EVENT_ERROR = 1 << 1,
+    MW_EVENT_NESTED = 1 << 2,
+    MW_EVENT_REQUEST = 1 << 3,
+    MW_EVENT_FOREIGN = 1 << 4,
+    MW_EVENT_ORDINAL = 1 << 5,
+    MW_EVENT_COUNTED = 1 << 6,
+    MW_EVENT_STATUS = 1 << 7,
+    MW_EVENT_MATCHED = 1 << 8,
+    MW_EVENT_ANY_SOURCE = 1 << 9,
+    MW_EVENT_ANY_TAG = 1 << 10,
+    MW_EVENT_CANCELLED = 1 << 11,
+    MW_EVENT_PERSISTENT = 1 << 12,
+    MW_EVENT_FREED = 1 << 13,
+    MW_EVENT_INTER = 1 << 14,
+    MW_EVENT_SYNC = 1 << 15,
+    MW_EVENT_BUFFERED = 1 << 16,
+    MW_EVENT_READY = 1 << 17,
+};
+
+/* Peers that are no rank of MPI_COMM_WORLD. MW_PEER_OUTSIDE(r): rank r of a remote group of another job. */
+enum { MW_PEER_ANY = -1, MW_PEER_NONE = -2, MW_PEER_UNKNOWN = -3 };
+#define MW_PEER_OUTSIDE(rank) (-16 - (rank))
+
+enum mw_end_reason {
+    MW_END_FINALIZE = 1,
+    MW_END_EXIT = 2,
+    MW_END_ABORT = 3,
+    MW_END_COLLECTED = 4,
+    MW_END_SNAPSHOT = 5,
+};
+
+#endif

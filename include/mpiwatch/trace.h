@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Reading mpiwatch traces (libmpiwatch-trace). A trace is a folder NAME.mpiw, a packed file, or any
+ * single file of one; docs/format.md is the norm.
+ *
+ * Ownership: whatever a function returns by pointer belongs to the mw_trace (or mw_cursor) it came
+ * from and lives until mw_trace_close (mw_cursor_close, or the next mw_cursor_next where said).
+ * Text is a terminated string, never NULL ("" where the trace has none), and comes from the trace
+ * as it is: it may hold control characters and must be escaped before it is shown.
+ * Times are readings of a process's own clock unless a name ends in _ns.
+ * Errors: enum mw_status. A damaged place never makes the rest unreadable: what was found is in
+ * mw_trace_damage(). Nothing here writes to a file or to a stream.
+ * Threads: one mw_trace may be read by several threads at once through different cursors.
+ */
+#ifndef MPIWATCH_TRACE_H
+#define MPIWATCH_TRACE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mpiwatch/format.h"
+#include "mpiwatch/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct mw_trace mw_trace;
+typedef struct mw_cursor mw_cursor;
+
+enum mw_open_flags {
+    MW_OPEN_RESIDUE = 1, /* also read what processes of this trace left in /dev/shm of this host */
+};
+
+/* Opens a trace: `paths` are folders, packed files or node files, joined into one trace. Reads everything but the events.
+ * MW_ERR_SYSTEM (errno) when none can be read, MW_ERR_NOT_TRACE when none holds a chunk, MW_ERR_NEWER when all that was found is newer;
+ * then *failed, where not NULL, is the index of the first path that was at fault. */
+enum mw_status mw_trace_open(const char *const *paths, size_t count, unsigned flags, mw_trace **trace,
+                             size_t *failed);
+void mw_trace_close(mw_trace *trace);
+
+/* What could not be read: in file order. */
+struct mw_damage {
+    const char *file;
+    uint64_t offset; /* bytes from the start of the file */
+    uint64_t length; /* bytes that were skipped; 0 where not known */
+    enum mw_status status;
+    const char *text; /* one line: what is wrong there */
+};
+size_t mw_trace_damage_count(const mw_trace *trace);
+const struct mw_damage *mw_trace_damage(const mw_trace *trace, size_t index);
+
+/* The files that were read, with their size and number of whole chunks. */
+struct mw_file {
+    const char *path;
+    uint64_t size;
+    uint64_t chunks;
+    const char *writer, *host;
+    int residue; /* 1: a mapping in /dev/shm, not a file of the trace */
+};
+size_t mw_trace_file_count(const mw_trace *trace);
+const struct mw_file *mw_trace_file(const mw_trace *trace, size_t index);
+
+struct mw_job {
+    const char *key, *launcher, *job_id, *program;
+    const char *const *command;
+    size_t command_count;
+};
+/* Never NULL; all empty where the trace has no JOB chunk. */
+const struct mw_job *mw_trace_job(const mw_trace *trace);
+
+struct mw_clock_reading {
+    uint64_t time, raw_ns, real_ns, mono_ns, width;
+};
+
+struct mw_module {
+    uint64_t id;
+    const char *path;
+    const uint8_t *build_id;
+    size_t build_id_size;
+    uint64_t start, end;
+    enum mw_module_role role;
+};
+
+struct mw_frame {
+    uint64_t module; /* id; mw_process_module() */
+    uint64_t offset; /* of the return address from the module's start */
+};
+struct mw_site {
+    uint64_t id;
+    const struct mw_frame *frames; /* innermost first */
+    size_t frame_count;
+    int truncated;
+};
+
+struct mw_run { /* start, start + stride, ...: count world ranks */
+    int64_t start, stride;
+    uint64_t count;
+};
+struct mw_comm {
+    uint64_t id;
+    enum mw_comm_how how;
+    int64_t parent; /* id; -1 none or unknown */
+    uint64_t number, size, rank, remote_size, hash;
+    const struct mw_run *members, *remote_members;
+    size_t member_runs, remote_member_runs; /* 0 where another rank wrote them */
+    const char *name;
+    uint64_t freed; /* time; 0 not freed */
+};
+
+struct mw_count {
+    uint64_t function;
+    const char *name; /* "MPI_Send" */
+    uint64_t calls;
+};
+
+struct mw_open_call {
+    uint64_t thread, function, start, site;
+    const char *name;
+    int64_t comm;       /* id; -1 none */
+    int64_t peer, tag;  /* MW_PEER_NONE where it has none */
+    int64_t instance;   /* of a collective on its communicator; -1 none */
+};
+
+struct mw_health {
+    const char *code, *message;
+    uint64_t count, time;
+};
+
+struct mw_fact {
+    const char *section, *key, *value, *source;
+};
+
+struct mw_thread {
+    uint64_t index, tid;
+    const char *name;
+    int main;
+};
+
+struct mw_cost {
+    uint64_t init_ns, encode_ns, write_ns, bytes, chunks, events, longest_ns, finalize_ns, memory, stamp_ps;
+};
+
+struct mw_process {
+    uint64_t key;
+    const char *host;
+    uint64_t pid, start_time, ppid;
+    const char *exe, *cwd, *boot_id, *mpi_library;
+    const char *const *arguments;
+    size_t argument_count;
+    enum mw_clock_kind clock;
+    enum mw_abi_kind abi;
+    int64_t rank_hint, size_hint; /* -1 unknown */
+    uint64_t began;               /* start of the call that initialised MPI */
+    int has_rank;                 /* a RANK chunk was read: the fields below are set */
+    int64_t rank, size;           /* -1 unknown */
+    const char *library_version, *processor_name;
+    int standard;                 /* 41 for MPI 4.1 */
+    int thread_level;             /* provided; -1 unknown */
+    uint64_t init_end;
+    int64_t appnum;               /* -1 unknown */
+    int end_reason;               /* enum mw_end_reason; 0: no END chunk */
+    uint64_t end_time, finalize_end;
+    int64_t end_code;
+    uint64_t open_taken_ns; /* CLOCK_REALTIME when the open calls were read */
+    int open_alive;
+    struct mw_cost cost;
+    const struct mw_clock_reading *clocks;
+    const struct mw_module *modules;
+    const struct mw_site *sites;
+    const struct mw_comm *comms;
+    const struct mw_count *counts; /* summed over threads */
+    const struct mw_open_call *open_calls;
+    const struct mw_health *health;
+    const struct mw_fact *facts; /* with those of its base */
+    const struct mw_thread *threads;
+    size_t clock_count, module_count, site_count, comm_count, count_count, open_call_count,
+        health_count, fact_count, thread_count;
+};
+
+/* Processes, those with a rank first and by rank. */
+size_t mw_trace_process_count(const mw_trace *trace);
+const struct mw_process *mw_trace_process(const mw_trace *trace, size_t index);
+
+/* Look-ups; NULL when there is none. */
+const struct mw_module *mw_process_module(const struct mw_process *process, uint64_t id);
+const struct mw_site *mw_process_site(const struct mw_process *process, uint64_t id);
+const struct mw_comm *mw_process_comm(const struct mw_process *process, uint64_t id);
+
+/* CLOCK_REALTIME (kind 0) or CLOCK_MONOTONIC_RAW (kind 1), in ns, for a reading of the process's clock, and the length of
+ * a span in ns. A straight line through the first and the last clock readings; with one reading only, or none, TSC time is unknown: NaN. */
+double mw_process_time_ns(const struct mw_process *process, uint64_t time, int kind);
+double mw_process_span_ns(const struct mw_process *process, uint64_t ticks);
+
+/* One event (docs/format.md section 5). */
+struct mw_event {
+    enum mw_event_kind kind;
+    uint32_t flags; /* enum mw_event_flag */
+    uint64_t function;
+    uint64_t start, end; /* PART: those of its call */
+    int64_t comm;        /* id; -1 none */
+    int64_t peer, tag;
+    uint64_t bytes, bytes_in;
+    uint64_t site;
+    uint64_t request, origin; /* number and thread of the request, with REQUEST */
+    int64_t ordinal;          /* with COUNTED; else -1 */
+    uint64_t polls, busy;
+    int64_t code;
+};
+
+/* One call of user code: its event and the parts that belong to it. */
+struct mw_call_record {
+    uint64_t number; /* of the call's own event, within its thread */
+    struct mw_event call;
+    const struct mw_event *parts;
+    size_t part_count;
+    int incomplete; /* parts whose call never ended: `call` then has kind CALL, function of the open call or 0 */
+};
+
+/* Reads the calls of one thread in the order in which they ended. Needs memory for one chunk. */
+enum mw_status mw_cursor_open(const mw_trace *trace, const struct mw_process *process,
+                              uint64_t thread, mw_cursor **cursor);
+/* The next call, valid until the following mw_cursor_next. MW_END after the last one. Damaged chunks are skipped
+ * (mw_cursor_missing counts the events that are known to be missing so far). */
+enum mw_status mw_cursor_next(mw_cursor *cursor, const struct mw_call_record **record);
+uint64_t mw_cursor_missing(const mw_cursor *cursor);
+void mw_cursor_close(mw_cursor *cursor);
+
+/* "MPI_Send" for a function number; "MPI_function_<n>" where neither this library nor the process's counts know it. */
+const char *mw_process_function_name(const struct mw_process *process, uint64_t function);
+/* A chunk type's name, "UNKNOWN" for others. */
+const char *mw_chunk_type_name(unsigned type);
+/* The word for how a communicator was made, "unknown" for others. */
+const char *mw_comm_how_word(enum mw_comm_how how);
+
+/* Raw access, for tools that copy, filter or index traces: every whole chunk with a right checksum, in file order. The payload is as stored. */
+struct mw_chunk_view {
+    const char *file;
+    uint64_t offset;
+    unsigned type, version, flags;
+    uint64_t process;
+    const uint8_t *payload;
+    uint32_t length, raw_length;
+};
+/* Calls `visit` for each chunk until it returns other than MW_OK, which is then returned. */
+enum mw_status mw_trace_visit(const mw_trace *trace,
+                              enum mw_status (*visit)(void *context, const struct mw_chunk_view *chunk),
+                              void *context);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

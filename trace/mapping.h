@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The crash-safe mapping: a file /dev/shm/mpiwatch-UID-PID-STARTTIME (mode 0600) that a recording process
+ * shares with whoever finds it after its death. The recorder (interpose/) writes it, residue.c reads it.
+ * Not part of the trace format: writer and reader must have the same MW_MAP_LAYOUT. A reader trusts
+ * nothing in it: another process may write while it reads.
+ *
+ * File: header | outbox bytes | thread areas (each a struct mw_map_thread followed by its ring).
+ * All atomics: the writer stores with release after the data, a reader loads with acquire.
+ */
+#ifndef MW_TRACE_MAPPING_H
+#define MW_TRACE_MAPPING_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "trace/encoder.h"
+
+#define MW_MAP_MAGIC 0x3150414d4357504dull /* "MPWCMAP1" */
+#define MW_MAP_LAYOUT 1u
+#define MW_MAP_PREFIX "mpiwatch-" /* of the file's name in /dev/shm */
+#define MW_MAP_THREADS 256u       /* most threads with an area */
+#define MW_MAP_FUNCTIONS 1024u    /* room for counts by function number */
+#define MW_MAP_OPEN 4u            /* nesting of open calls that is kept */
+#define MW_MAP_PATH 1024u
+
+enum mw_map_state { MW_MAP_STARTING = 0, MW_MAP_RECORDING = 1, MW_MAP_ENDED = 2 };
+
+/* A call that has begun. Valid while its index is below open_depth. */
+struct mw_map_open {
+    uint64_t start;
+    uint32_t function, comm; /* comm: id + 1 */
+    int32_t peer, tag;
+    uint32_t instance; /* of a collective, + 1; 0 none */
+    uint32_t site;
+};
+
+struct mw_map_thread {
+    uint32_t index, tid;
+    uint64_t capacity;           /* events in the ring, a power of two */
+    uint64_t ring_offset;        /* from the start of the file */
+    _Atomic uint64_t committed;  /* number of the next event: all below are complete */
+    _Atomic uint64_t flushed;    /* all below are in the node file */
+    _Atomic uint32_t open_depth; /* may exceed MW_MAP_OPEN */
+    uint32_t reserved;
+    struct mw_map_open open[MW_MAP_OPEN];
+    uint64_t counts[MW_MAP_FUNCTIONS]; /* calls by function number */
+};
+
+struct mw_map_header {
+    uint64_t magic;
+    uint32_t layout, header_size;
+    _Atomic uint64_t size; /* of the file that is in use */
+    uint64_t process;      /* key */
+    uint64_t pid, start_time, pid_ns;
+    char boot_id[40];
+    uint32_t uid, clock; /* enum mw_clock_kind */
+    uint32_t shift;      /* for EVENTS chunks */
+    _Atomic uint32_t state;
+    uint64_t folder_dev, folder_ino; /* of the trace's folder */
+    char node_file[MW_MAP_PATH];     /* absolute: where the chunks belong */
+    uint64_t outbox_offset, outbox_capacity;
+    /* The outbox holds whole framed chunks [0, outbox_used); the writer empties it into the node file by setting `outbox_used` to 0
+     * after the write: a crash in between repeats chunks, which readers tolerate. */
+    _Atomic uint64_t outbox_used;
+    _Atomic uint32_t thread_count;
+    uint32_t reserved;
+    _Atomic uint64_t thread_offset[MW_MAP_THREADS]; /* from the start of the file; 0: thread without an area */
+};
+
+#endif
