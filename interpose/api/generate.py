@@ -164,15 +164,15 @@ def check_block(function, table):
 
 
 def check_lines(function, where):
-    checks = []
-    for name in function.exports:
-        checks.append("MW_SAME(%s, %s);" % (name, signature_of(function, where)))
-    pairs = set(zip(function.c_types(where),
-                    [p.wrapper_type(function.large) for p in function.parameters]))
-    pairs.add((function.c_return_type(where), function.return_wrapper_type()))
-    for c_type, wrapper_type in sorted(pairs):
-        if c_type != wrapper_type:
-            checks.append("MW_PASSES(%s, %s);" % (c_type, wrapper_type))
+    checks = ["MW_SAME(%s, %s);" % (name, signature_of(function, where))
+              for name in function.exports]
+    passed = {(function.c_return_type(where), function.return_wrapper_type(), "MW_PASSES")}
+    for parameter, c_type in zip(function.parameters, function.c_types(where)):
+        read = parameter.name in function.arguments
+        passed.add((c_type, parameter.wrapper_type(function.large),
+                    "MW_PASSES" if read else "MW_FITS"))
+    checks += ["%s(%s, %s);" % (macro, c_type, wrapper_type)
+               for c_type, wrapper_type, macro in sorted(passed) if c_type != wrapper_type]
     return [fold(check) for check in checks]
 
 
@@ -190,8 +190,12 @@ typedef uintptr_t mw_handle;
 #define MW_SAME(function, ...) \\
     _Static_assert(__builtin_types_compatible_p(__typeof__(function), __VA_ARGS__), \\
                    "prototype differs: " #function)
-/* The wrapper must get the value in the same kind of register, and all of it. A handle may be
- * narrower than our word; the conversion refuses structures. */
+/* The wrapper gets all of the value, in the same kind of register (the conversion refuses
+ * structures). Only a handle may be narrower than what the wrapper takes, for it knows the width;
+ * so may a value that the wrapper hands on without reading it. */
+#define MW_FITS(c_type, wrapper_type) \\
+    _Static_assert(sizeof((wrapper_type)(c_type)0) >= sizeof(c_type), \\
+                   "passed differently: " #c_type)
 #define MW_PASSES(c_type, wrapper_type) \\
     _Static_assert(sizeof((wrapper_type)(c_type)0) == sizeof(c_type) || \\
                    (sizeof(c_type) < sizeof(mw_handle) && \\

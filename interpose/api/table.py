@@ -9,7 +9,7 @@ import re
 import sys
 
 LARGE_VERSION = "4.0"
-ATTRIBUTES = ("large", "removed", "handwritten", "pmpi")
+ATTRIBUTES = ("large", "removed", "handwritten", "fortran")
 WORDS = ("record", "starts", "prepares", "returns", "differs")
 
 # How a value of a C type reaches us when it is not an opaque handle, an enum or a pointer to either.
@@ -113,8 +113,6 @@ class Function:
 
     @property
     def exports(self):
-        if self.attributes.get("pmpi") == "no":
-            return [self.name]
         return [self.name, "P" + self.name]
 
     def is_newer_than(self, version):
