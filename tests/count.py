@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Counts what "meson test" ran: each case of a test that prints TAP, each other test once. Names what failed and what
+# was skipped, ends with the line "N passed, N failed, N skipped"; exit code 1 when something failed or nothing ran.
+"""Sums up a run of meson test."""
+
+import json
+import os
+import sys
+import xml.etree.ElementTree as ElementTree
+
+GOOD = ("OK", "EXPECTEDFAIL", "SKIP")
+
+
+def cases(folder):
+    """Yields (test, case, outcome, reason) from the JUnit log."""
+    for suite in ElementTree.parse(os.path.join(folder, "testlog.junit.xml")).getroot().iter("testsuite"):
+        for case in suite.iter("testcase"):
+            outcome, reason = "passed", ""
+            for child in case:
+                if child.tag in ("failure", "error"):
+                    outcome = "failed"
+                elif child.tag == "skipped" and outcome == "passed":
+                    outcome, reason = "skipped", child.get("message") or (child.text or "")
+            yield suite.get("name"), case.get("name"), outcome, reason
+
+
+def main(folder):
+    counts = {"passed": 0, "failed": 0, "skipped": 0}
+    lines = []
+    broken = []
+    try:
+        failed_in = set()
+        for suite, case, outcome, reason in cases(folder):
+            counts[outcome] += 1
+            if outcome == "failed":
+                failed_in.add(suite)
+                failed_in.add(case)
+            if outcome != "passed":
+                lines.append("%s: %s: %s%s" % (outcome.upper(), suite, case, reason and " (%s)" % reason.strip()))
+        with open(os.path.join(folder, "testlog.json")) as log:
+            for line in log:
+                entry = json.loads(line)
+                if entry["result"] in GOOD:
+                    continue
+                # A program that died or ran out of time may have reported no failed case of its own.
+                name = entry["name"]
+                short = name.split(" / ")[-1]
+                if not any(known and (known == short or known.endswith("." + short) or known.endswith("/" + short))
+                           for known in failed_in):
+                    broken.append("FAILED: %s: %s" % (name, entry["result"]))
+    except (OSError, ElementTree.ParseError, ValueError) as error:
+        broken.append("FAILED: no results to count: %s" % error)
+    counts["failed"] += len(broken)
+    for line in lines + broken:
+        print(line)
+    print("%(passed)d passed, %(failed)d failed, %(skipped)d skipped" % counts)
+    return 1 if counts["failed"] or not counts["passed"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
