@@ -33,13 +33,17 @@ def write(folder, name, text):
 
 
 def top_level_statements(text):
-    """C text cut at the semicolons outside all brackets; what stands in braces is lost."""
-    statement, parens, braces = [], 0, 0
+    """C text cut at the semicolons and function bodies outside all brackets, braces left out."""
+    statement, parens, braces, is_body = [], 0, 0, False
     for character in text:
         if character == "{":
+            if braces == 0:
+                is_body = "".join(statement).rstrip().endswith(")")
             braces += 1
         elif character == "}":
             braces -= 1
+            if braces == 0 and is_body:
+                statement = []
         elif braces == 0:
             parens += {"(": 1, ")": -1}.get(character, 0)
             if character == ";" and parens == 0:
