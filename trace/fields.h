@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Field lists (docs/format.md section 3, "Fields") and the byte buffer they are written to.
- * The buffer never allocates: what does not fit sets `overflow` and is left out, so that a
- * caller checks once, at the end. No I/O, any thread (one buffer, one thread).
+ * The buffer never allocates: what does not fit sets `overflow` and is left out, and so is all that
+ * follows, so that a caller checks once, at the end, and what stands in the buffer is a well-formed
+ * beginning (a field whole or not at all; a record with its end or not at all). To go on elsewhere,
+ * put back `size` as it was before and clear `overflow`. No I/O, any thread (one buffer, one thread).
  */
 #ifndef MW_TRACE_FIELDS_H
 #define MW_TRACE_FIELDS_H
@@ -45,6 +47,8 @@ struct mw_reader {
 };
 /* MW_END at the end, MW_ERR_CORRUPT when the list is malformed. */
 enum mw_status mw_field_next(struct mw_reader *reader, struct mw_field *field);
+/* One number of a packed field: MW_END at the end, MW_ERR_CORRUPT when it is cut short or over 64 bits. A reader
+ * that fails stays where it is. */
 enum mw_status mw_read_varint(struct mw_reader *reader, uint64_t *value);
 enum mw_status mw_read_signed(struct mw_reader *reader, int64_t *value);
 int64_t mw_unzigzag(uint64_t value);

@@ -13,6 +13,7 @@
 #define MW_CHUNK_MAX_RAW (1u << 26)
 #define MW_CHUNK_FLAG_ZSTD 1u
 #define MW_STEP_MAX_EVENTS 4096u
+#define MW_EVENTS_MAX_SHAPES (1u << 16) /* of one EVENTS chunk */
 
 #define MW_CHUNK_LIST(X) \
     X(1, FILE)           \
@@ -86,7 +87,7 @@ enum mw_chunk_type {
 #define MW_FIELDS_THREAD(X) X(1, index) X(2, tid) X(3, name) X(4, main)
 
 #define MW_FIELD_ENUM_(chunk, number, id) MW_F_##chunk##_##id = number,
-enum mw_field {
+enum mw_field_number {
 #define X(n, id) MW_FIELD_ENUM_(FILE, n, id)
     MW_FIELDS_FILE(X)
 #undef X
