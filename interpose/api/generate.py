@@ -17,7 +17,7 @@ BANNER = """\
 /* SPDX-License-Identifier: BSD-3-Clause
  * Generated from mpi.table: edit that, not this. %s */
 """
-FIRST_MPI4 = "3.1"  # names newer than this are missing from the smaller export list
+LAST_MPI3 = "3.1"  # names newer than this are missing from the smaller export list
 FLAG_LOCAL, FLAG_LIFECYCLE, FLAG_NEW = 1, 2, 4
 WRAPPER_FILES = 8
 LIBRARY_NODE = "MPIWATCH_1"
@@ -53,11 +53,11 @@ def functions_header(table):
     lines += ["    MW_FN_%s = %d," % (f.short_name, f.number) for f in table.functions]
     lines += ["    MW_FN_COUNT_ = %d" % table.next_number(), "};", "",
               "enum mw_function_flag {",
-              "    MW_FUNCTION_LOCAL = %d,      /* only counted, never an event */" % FLAG_LOCAL,
-              "    MW_FUNCTION_LIFECYCLE = %d,  /* starts or ends MPI or a session */" % FLAG_LIFECYCLE,
-              "    MW_FUNCTION_NEW = %d         /* introduced after MPI-%s */" % (FLAG_NEW, FIRST_MPI4),
+              "    MW_FUNCTION_LOCAL = %d, /* only counted, never an event */" % FLAG_LOCAL,
+              "    MW_FUNCTION_LIFECYCLE = %d, /* starts or ends MPI */" % FLAG_LIFECYCLE,
+              "    MW_FUNCTION_NEW = %d /* introduced after MPI-%s */" % (FLAG_NEW, LAST_MPI3),
               "};", "",
-              "/* Both are indexed by enum mw_function; numbers without a function have NULL and 0. */",
+              "/* Both are indexed by enum mw_function; unused numbers have NULL and 0. */",
               "extern const char *const mw_function_names[MW_FN_COUNT_];",
               "extern const unsigned char mw_function_flags[MW_FN_COUNT_];",
               "", "#endif", ""]
@@ -66,7 +66,7 @@ def functions_header(table):
 
 def function_flags(function):
     return (FLAG_LOCAL * function.is_local + FLAG_LIFECYCLE * function.is_lifecycle
-            + FLAG_NEW * function.is_newer_than(FIRST_MPI4))
+            + FLAG_NEW * function.is_newer_than(LAST_MPI3))
 
 
 def names_source(table):
@@ -131,7 +131,8 @@ def wrappers_source(functions):
     templates = {name: template(name + ".c.in") for name in ("wrapper", "local", "export")}
     head = BANNER % "Wrappers of MPI functions."
     head += '\n#include <stdint.h>\n\n#include "mpi_functions.h"\n#include "record/handlers.h"\n'
-    head += '\n#ifndef MW_EXPORT\n#define MW_EXPORT __attribute__((visibility("default")))\n#endif\n'
+    head += "\n#ifndef MW_EXPORT\n#define MW_EXPORT __attribute__((visibility(\"default\")))\n"
+    head += "#endif\n"
     return head + "".join(wrapper(f, templates) for f in functions if not f.is_handwritten)
 
 
@@ -209,7 +210,7 @@ typedef uintptr_t mw_handle;
 def outputs(table, appended):
     """File name -> function that makes its text."""
     written = table.functions
-    old = [f for f in written if not f.is_newer_than(FIRST_MPI4)]
+    old = [f for f in written if not f.is_newer_than(LAST_MPI3)]
     files = {
         "mpi_functions.h": lambda: functions_header(table),
         "mpi_names.c": lambda: names_source(table),

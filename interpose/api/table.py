@@ -12,7 +12,7 @@ LARGE_VERSION = "4.0"
 ATTRIBUTES = ("large", "removed", "handwritten", "fortran")
 WORDS = ("record", "starts", "prepares", "returns", "differs")
 
-# How a value of a C type reaches us when it is not an opaque handle, an enum or a pointer to either.
+# How a value of a C type reaches us when it is no opaque handle, enum or pointer to either.
 PLAIN_TYPES = {
     "int": "int",
     "double": "double",
@@ -315,7 +315,7 @@ class Reader:
                 self.fail("not a parameter: " + name)
 
     def check_classes(self):
-        """One handler serves all functions of a class: their argument lists must have one length."""
+        """One handler serves all functions of a class: all argument lists have one length."""
         first = {}
         for function in self.table.functions:
             self.number = function.line

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Compares the ABI descriptor with the MPI this is compiled for: handle widths, MPI_Status, constants.
- * Prints each value, "DIFFERENT" in front of those that disagree; exit status 1 when there is one.
- * With the argument "live" it also starts MPI (one rank) to see statuses and error codes that MPI
- * itself has filled in.
+ * Compares the ABI descriptor with the MPI this is compiled for: handle widths, MPI_Status,
+ * constants. Prints each value, "DIFFERENT" in front of those that disagree; exit status 1 when
+ * there is one. With the argument "live" it also starts MPI (one rank) to see statuses and error
+ * codes that MPI itself has filled in.
  */
 #include <dlfcn.h>
 #include <mpi.h>
@@ -12,12 +12,13 @@
 
 #include "abi/abi.h"
 
-#if defined(OPEN_MPI) && !defined(MPI_ABI_VERSION)
-#define DESCRIPTOR mw_abi_openmpi
-#elif defined(MPICH_NUMVERSION) && !defined(MPI_ABI_VERSION)
-#define DESCRIPTOR mw_abi_mpich
-#elif defined(MPI_ABI_VERSION)
+/* Open MPI 6 defines MPI_ABI_VERSION as -1 in its own interface. */
+#if defined(MPI_ABI_VERSION) && MPI_ABI_VERSION > 0
 #define DESCRIPTOR mw_abi_standard
+#elif defined(OPEN_MPI)
+#define DESCRIPTOR mw_abi_openmpi
+#elif defined(MPICH_NUMVERSION)
+#define DESCRIPTOR mw_abi_mpich
 #else
 #error "an MPI without a descriptor"
 #endif
@@ -49,11 +50,11 @@ static void compare_handle(const char *what, mw_handle real, mw_handle constant,
     compare(what, (long long)real, (long long)expected);
 }
 
-#define WIDTH(type) compare("sizeof(" #type ")", sizeof(type), abi->handle_width)
+#define WIDTH(type)             compare("sizeof(" #type ")", sizeof(type), abi->handle_width)
 #define NUMBER(constant, field) compare(#constant, constant, abi->field)
-#define POINTER(constant, field) \
+#define POINTER(constant, field)                                                                   \
     compare(#constant, (long long)(intptr_t)(constant), (long long)(intptr_t)abi->field)
-#define HANDLE(constant, field) \
+#define HANDLE(constant, field)                                                                    \
     compare_handle(#constant, (mw_handle)(constant), abi->field, abi->field##_object)
 
 static void check_widths(void)
@@ -76,7 +77,8 @@ static void check_widths(void)
 static void check_status(void)
 {
     compare("sizeof(MPI_Status)", sizeof(MPI_Status), (long long)abi->status_size);
-    compare("offset of MPI_SOURCE", offsetof(MPI_Status, MPI_SOURCE), (long long)abi->status_source);
+    compare("offset of MPI_SOURCE", offsetof(MPI_Status, MPI_SOURCE),
+            (long long)abi->status_source);
     compare("offset of MPI_TAG", offsetof(MPI_Status, MPI_TAG), (long long)abi->status_tag);
     compare("offset of MPI_ERROR", offsetof(MPI_Status, MPI_ERROR), (long long)abi->status_error);
 }
@@ -102,9 +104,10 @@ static void check_constants(void)
     compare("MPI_ERROR class of MPI_SUCCESS", abi->error_class(MPI_SUCCESS), MPI_SUCCESS);
 }
 
-/* What the descriptor reads out of a status against what MPI says of it. A descriptor may answer -1,
- * "only MPI can tell", to every status, but not to some. */
-static void compare_status(const char *what, const MPI_Status *status, long long bytes, int cancelled)
+/* What the descriptor reads out of a status against what MPI says of it. A descriptor may answer
+ * -1, "only MPI can tell", to every status, but not to some. */
+static void compare_status(const char *what, const MPI_Status *status, long long bytes,
+                           int cancelled)
 {
     char text[128];
     snprintf(text, sizeof text, "%s: bytes", what);

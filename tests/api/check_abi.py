@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Are the ABI descriptors of interpose/abi/ what this MPI has? Compiles abi_check.c together with them
-# and runs it, on one rank of a real MPI when a launcher is given. Exit status as in check_api.py.
+# Are the ABI descriptors of interpose/abi/ what this MPI has? Compiles abi_check.c together with
+# them and runs it, on one rank of MPI when a launcher is given. Exit status as in check_api.py.
 
 import argparse
 import os
@@ -45,7 +45,8 @@ def main():
         except mpi_facts.Unavailable as error:
             print("skipped: %s" % error)
             return check_api.SKIP
-        program = build(mpi, root, table_module.read_table(os.path.join(api, "mpi.table")), generate)
+        table = table_module.read_table(os.path.join(api, "mpi.table"))
+        program = build(mpi, root, table, generate)
         command = [program]
         if args.launcher:
             command = args.launcher.split() + [program, "live"]

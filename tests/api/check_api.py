@@ -49,7 +49,7 @@ def name_differences(table, mpi):
 
 
 def absent(table, mpi):
-    """Functions of the table that this MPI lacks, and those of them that its MPI version promises."""
+    """Functions that this MPI lacks, and those of them that its version of MPI promises."""
     functions = [f for f in table.functions if f.name not in mpi.exported]
     promised = [f.name for f in functions
                 if not f.is_newer_than(mpi.version) and "removed" not in f.attributes]

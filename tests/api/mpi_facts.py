@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# What an installed MPI says about itself: the functions its mpi.h declares, the functions its library
+# What an installed MPI says about itself: the functions its mpi.h declares, those its library
 # exports, its version. Used by the checks of this folder; runs a compiler, nm and ldd, never MPI.
 
 import os

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Can check_api.py fail? Breaks the table in many ways and expects every break to be reported, function
-# by function. Exit status as in check_api.py.
+# Can check_api.py fail? Breaks the table in many ways and expects every break to be reported,
+# function by function. Exit status as in check_api.py.
 
 import argparse
 import copy

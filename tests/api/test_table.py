@@ -30,7 +30,11 @@ kind buffer = void *
 kind rank = int
 where old = OLD
 """
-SEND = "7 MPI_Send 1.0 large=8\n    buf:buffer count dest:rank comm\n    record send count dest comm\n"
+SEND = """\
+7 MPI_Send 1.0 large=8
+    buf:buffer count dest:rank comm
+    record send count dest comm
+"""
 
 
 def read(text):
@@ -77,7 +81,7 @@ class Syntax(unittest.TestCase):
         self.assertEqual(table.function("MPI_Send_c").version, "4.1")
 
     def test_mistakes(self):
-        self.refused(SEND + SEND.replace("MPI_Send", "MPI_Sent").replace("=8", "=9"), 4, "7 is also")
+        self.refused(SEND + "7 MPI_Other 1.0\n    record local\n", 4, "7 is also")
         self.refused(SEND + "9 MPI_Send_c 4.0\n    record local\n", 1, "MPI_Send_c is also")
         self.refused("0 MPI_Send 1.0\n    record local\n", 1, "NUMBER")
         self.refused("7 Send 1.0\n    record local\n", 1, "not a function name")
@@ -92,7 +96,8 @@ class Syntax(unittest.TestCase):
         self.refused("7 MPI_Send 1.0\n    request\n    starts request\n    record call 0\n", 1,
                      "request*")
         self.refused("7 MPI_Send 1.0\n    record\n", 2, "number of words")
-        self.refused("7 MPI_Send 1.0\n    record local\n    differs new comm:int\n", 1, "place: new")
+        self.refused("7 MPI_Send 1.0\n    record local\n    differs new comm:int\n", 1,
+                     "place: new")
         self.refused("    comm\n", 1, "outside a function")
         self.refused("kind count = long\n", 1, "defined twice")
         self.refused("kind count\n", 1, "expected: kind NAME")

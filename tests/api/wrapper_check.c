@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls generated wrappers, with stand-ins for the recorder and for the real MPI: everything that
- * happens writes a line to a log, and the log of each call is compared with what must happen. No MPI.
+ * Calls generated wrappers, with stand-ins for the recorder and for the real MPI: all that happens
+ * writes a line to a log, and the log of each call is compared with what must happen. No MPI.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -35,7 +35,8 @@ static int real_send(const void *buf, int count, mw_handle type, int dest, int t
 static int real_send_c(const void *buf, int64_t count, mw_handle type, int dest, int tag,
                        mw_handle comm)
 {
-    log_add("real_c %s %" PRId64 " %zu %d %d %zu\n", (const char *)buf, count, type, dest, tag, comm);
+    log_add("real_c %s %" PRId64 " %zu %d %d %zu\n", (const char *)buf, count, type, dest, tag,
+            comm);
     return 0;
 }
 
@@ -94,16 +95,28 @@ static intptr_t real_aint_diff(intptr_t a, intptr_t b)
 static void *real_of(enum mw_function function)
 {
     switch ((int)function) {
-    case MW_FN_Send: return (void *)real_send;
-    case MW_FN_Send_c: return (void *)real_send_c;
-    case MW_FN_Isend: case MW_FN_Send_init: return (void *)real_isend;
-    case MW_FN_Wait: return (void *)real_wait;
-    case MW_FN_Alltoallv: case MW_FN_Alltoallv_c: return (void *)real_alltoallv;
-    case MW_FN_Comm_dup: return (void *)real_comm_dup;
-    case MW_FN_Comm_rank: return (void *)real_comm_rank;
-    case MW_FN_Comm_f2c: return (void *)real_comm_f2c;
-    case MW_FN_Wtime: return (void *)real_wtime;
-    case MW_FN_Aint_diff: return (void *)real_aint_diff;
+    case MW_FN_Send:
+        return (void *)real_send;
+    case MW_FN_Send_c:
+        return (void *)real_send_c;
+    case MW_FN_Isend:
+    case MW_FN_Send_init:
+        return (void *)real_isend;
+    case MW_FN_Wait:
+        return (void *)real_wait;
+    case MW_FN_Alltoallv:
+    case MW_FN_Alltoallv_c:
+        return (void *)real_alltoallv;
+    case MW_FN_Comm_dup:
+        return (void *)real_comm_dup;
+    case MW_FN_Comm_rank:
+        return (void *)real_comm_rank;
+    case MW_FN_Comm_f2c:
+        return (void *)real_comm_f2c;
+    case MW_FN_Wtime:
+        return (void *)real_wtime;
+    case MW_FN_Aint_diff:
+        return (void *)real_aint_diff;
     }
     return NULL;
 }
@@ -178,12 +191,13 @@ void mw_alltoallv_begin(struct mw_call *call, const void *sendbuf, struct mw_cou
 {
     (void)call;
     log_add("begin %s %s/%u %zu %s/%u %zu %zu\n", (const char *)sendbuf, (const char *)sendcounts.p,
-            sendcounts.width, sendtype, (const char *)recvcounts.p, recvcounts.width, recvtype, comm);
+            sendcounts.width, sendtype, (const char *)recvcounts.p, recvcounts.width, recvtype,
+            comm);
 }
 
-void mw_alltoallv_end(struct mw_call *call, int rc, const void *sendbuf, struct mw_counts sendcounts,
-                      mw_handle sendtype, struct mw_counts recvcounts, mw_handle recvtype,
-                      mw_handle comm)
+void mw_alltoallv_end(struct mw_call *call, int rc, const void *sendbuf,
+                      struct mw_counts sendcounts, mw_handle sendtype, struct mw_counts recvcounts,
+                      mw_handle recvtype, mw_handle comm)
 {
     (void)call, (void)sendbuf, (void)sendcounts, (void)sendtype, (void)recvcounts, (void)recvtype;
     log_add("end rc %d %zu\n", rc, comm);
@@ -192,7 +206,8 @@ void mw_alltoallv_end(struct mw_call *call, int rc, const void *sendbuf, struct 
 void mw_comm_new_begin(struct mw_call *call, enum mw_comm_how how, mw_handle parent, void *newcomm)
 {
     (void)call;
-    log_add("begin %s %zu %s\n", how == MW_COMM_DUP ? "dup" : "other", parent, (const char *)newcomm);
+    log_add("begin %s %zu %s\n", how == MW_COMM_DUP ? "dup" : "other", parent,
+            (const char *)newcomm);
 }
 
 void mw_comm_new_end(struct mw_call *call, int rc, enum mw_comm_how how, mw_handle parent,
@@ -210,8 +225,8 @@ int MPI_Send_c(const void *, int64_t, mw_handle, int, int, mw_handle);
 int MPI_Isend(const void *, int, mw_handle, int, int, mw_handle, void *);
 int MPI_Send_init(const void *, int, mw_handle, int, int, mw_handle, void *);
 int MPI_Wait(void *, void *);
-int MPI_Alltoallv(const void *, const int *, const int *, mw_handle, void *, const int *, const int *,
-                  mw_handle, mw_handle);
+int MPI_Alltoallv(const void *, const int *, const int *, mw_handle, void *, const int *,
+                  const int *, mw_handle, mw_handle);
 int PMPI_Alltoallv_c(const void *, const int64_t *, const intptr_t *, mw_handle, void *,
                      const int64_t *, const intptr_t *, mw_handle, mw_handle);
 int MPI_Comm_dup(mw_handle, void *);
@@ -252,7 +267,8 @@ static void check_recorded(void)
                MW_FN_Send);
     MPI_Send_c("buf", 5000000000, 11, 2, 3, 44);
     expect_log("send_c",
-               "enter %d MPI\nbegin mode 0 - 5000000000 11 2 3 44\nreal_c buf 5000000000 11 2 3 44\n"
+               "enter %d MPI\nbegin mode 0 - 5000000000 11 2 3 44\n"
+               "real_c buf 5000000000 11 2 3 44\n"
                "end rc 0 5000000000 11 2 3 44\n",
                MW_FN_Send_c);
     MPI_Isend("buf", 5, 11, 2, 3, 44, (void *)"request");
@@ -283,7 +299,8 @@ static void check_many_arguments(void)
     PMPI_Alltoallv_c("sb", (const int64_t *)"sc", (const intptr_t *)"sd", 1, (void *)"rb",
                      (const int64_t *)"rc", (const intptr_t *)"rd", 2, 3);
     expect_log("alltoallv_c",
-               "enter %d PMPI\nbegin sb sc/8 1 rc/8 2 3\nreal sb sc sd 1 rb rc rd 2 3\nend rc 0 3\n",
+               "enter %d PMPI\nbegin sb sc/8 1 rc/8 2 3\nreal sb sc sd 1 rb rc rd 2 3\n"
+               "end rc 0 3\n",
                MW_FN_Alltoallv_c);
 }
 
