@@ -197,11 +197,11 @@ def command(argv, folder, **options):
 
 
 def tidy(text):
-    """Output without what differs from run to run: process ids, addresses, host names, times; lines sorted."""
+    """Output without what differs from run to run: process ids, addresses, which rank came first; lines sorted."""
     text = re.sub(r"0x[0-9a-f]+", "0xADDRESS", text)
-    text = re.sub(r"\[[^\]\s]+:\d+\]", "[HOST:PID]", text)
-    text = re.sub(r"\bPID:? \d+\b", "PID N", text)
-    text = re.sub(r"\b(process(?:es)?|rank|pid)(:? )\d+", lambda m: m.group(1) + m.group(2) + "N", text)
+    text = re.sub(r"\[\[\d+,\d+\],\d+\]", "[[JOB],RANK]", text)
+    text = re.sub(r"\[[^\]\s]+?(:\d+)+\]", "[HOST:PID]", text)
+    text = re.sub(r"\b(PID|pid|tid|rank|process|job)(:?\s+)\d+\b", r"\1\2N", text)
     return sorted(line.rstrip() for line in text.splitlines() if line.strip())
 
 

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Knows nothing of MPI: loads plugin.c, built as a shared object, and calls it. */
+#include <dlfcn.h>
+#include <stdio.h>
+
+int main(int argc, char **argv)
+{
+    void *plugin = argc > 1 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : NULL;
+    if (!plugin) {
+        fprintf(stderr, "plugin_host: %s\n", argc > 1 ? dlerror() : "usage: plugin_host PLUGIN");
+        return 1;
+    }
+    int (*run)(int *, char ***) = (int (*)(int *, char ***))dlsym(plugin, "plugin_run");
+    if (!run)
+        return 2;
+    printf("sum %d\n", run(&argc, &argv));
+    return 0;
+}
