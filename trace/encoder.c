@@ -18,9 +18,11 @@
 #include "trace/varint.h"
 
 enum {
-    OUTPUT_MAX = 256 * 1024,    /* of one frame */
+    OUTPUT_MAX = 256 * 1024,        /* of one frame */
     CONTENT_MAX = 16 * 1024 * 1024, /* of one frame, decompressed: what a reader must hold */
-    FLUSH_BYTES = 4 * 1024,     /* zstd compresses once so many are waiting */
+    /* zstd compresses once so many are waiting. Tried: 2 KiB costs 3 % more bytes, 8 KiB saves 2 % and a tenth of
+     * the time, but its longest step is half as long again; all at the end of a block, five times. */
+    FLUSH_BYTES = 4 * 1024,
     HEAD_MAX = 6 * MW_VARINT_MAX,
     SLACK = 64, /* zstd: frame header, block headers, end of frame */
     WINDOW_LOG = 16,
@@ -175,6 +177,15 @@ static inline void put(struct columns *columns, enum column column, uint64_t val
     columns->at[column] = mw_varint_write(columns->at[column], value);
 }
 
+/* Of at most 14 bits, as shape numbers are. */
+static inline void put_short(struct columns *columns, enum column column, unsigned value)
+{
+    unsigned more = value > 0x7f;
+    uint16_t bytes = htole16((uint16_t)((value & 0x7f) | more << 7 | (value & 0x3f80) << 1));
+    memcpy(columns->at[column], &bytes, sizeof bytes);
+    columns->at[column] += 1 + more;
+}
+
 static inline void put_times(struct mw_encoder *encoder, struct columns *columns,
                              const struct mw_raw_event *event)
 {
@@ -247,7 +258,7 @@ static enum mw_status columns_fill(struct mw_encoder *encoder, struct columns *c
         int number = shape_number(encoder, shape, ordinal);
         if (number < 0)
             return MW_ERR_FULL;
-        put(columns, SHAPE, (uint64_t)number);
+        put_short(columns, SHAPE, (unsigned)number);
         if (!(shape->flags & MW_EVENT_PART))
             put_times(encoder, columns, event);
         if (shape->flags & MW_EVENT_REQUEST) {
