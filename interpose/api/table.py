@@ -9,7 +9,7 @@ import re
 import sys
 
 LARGE_VERSION = "4.0"
-ATTRIBUTES = ("large", "removed", "handwritten", "fortran")
+ATTRIBUTES = ("large", "removed", "handwritten", "optional")
 WORDS = ("record", "starts", "prepares", "returns", "differs")
 
 # How a value of a C type reaches us when it is no opaque handle, enum or pointer to either.

@@ -168,10 +168,11 @@ class Outputs(unittest.TestCase):
                     for name in ("libmpiwatch.map", "libmpiwatch-mpi3.map")}
         full, old = exported["libmpiwatch.map"], exported["libmpiwatch-mpi3.map"]
         self.assertTrue({"MPI_Send_c", "PMPI_Send_c", "MPI_Session_init", "MPI_Pcontrol"} <= full)
-        self.assertTrue({"MPI_Send", "PMPI_Send", "MPI_Address", "MPI_Aint_add"} <= old)
+        self.assertTrue({"MPI_Send", "PMPI_Send", "MPI_Address"} <= old)
         self.assertTrue(old < full)
         self.assertEqual([name for name in old if name.endswith("_c")], [])
         self.assertEqual([name for name in old if "_Session_" in name], [])
+        self.assertNotIn("MPI_Aint_add", old)
         defined = set()
         for part in range(generate.WRAPPER_FILES):
             defined |= set(re.findall(r"^\w+ \*?(P?MPI_\w+)\(", texts["mpi_wrappers_%d.c" % part],

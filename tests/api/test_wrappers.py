@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Do the generated wrappers do what they should? Runs those that wrapper_check.c calls, with stand-ins
-# around them; compiles all against the real handlers.h, where a warning is a failure.
+# Do the generated wrappers do what they should? Runs those that wrapper_check.c calls, with
+# stand-ins around them; compiles all against the real handlers.h, where a warning is a failure.
 
 import argparse
 import os
