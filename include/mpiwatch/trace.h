@@ -33,7 +33,9 @@ enum mw_open_flags {
 };
 
 /* Opens a trace: `paths` are folders, packed files or node files, joined into one trace. Reads everything but the events.
- * MW_ERR_SYSTEM (errno) when none can be read, MW_ERR_NOT_TRACE when none holds a chunk, MW_ERR_NEWER when all that was found is newer;
+ * MW_OK when anything could be read: paths that could not are then in mw_trace_damage().
+ * MW_ERR_SYSTEM (errno) when none can be read, MW_ERR_NOT_TRACE when none holds a chunk, MW_ERR_NEWER when all that was found is newer,
+ * MW_ERR_TRUNCATED or MW_ERR_CORRUPT when it begins like a trace but has no whole chunk;
  * then *failed, where not NULL, is the index of the first path that was at fault. */
 enum mw_status mw_trace_open(const char *const *paths, size_t count, unsigned flags, mw_trace **trace,
                              size_t *failed);
@@ -57,6 +59,8 @@ struct mw_file {
     uint64_t chunks;
     const char *writer, *host;
     int residue; /* 1: a mapping in /dev/shm, not a file of the trace */
+    const char *boot_id;
+    uint64_t pid_ns, mnt_ns, user_ns;
 };
 size_t mw_trace_file_count(const mw_trace *trace);
 const struct mw_file *mw_trace_file(const mw_trace *trace, size_t index);
@@ -176,6 +180,10 @@ struct mw_process {
     const struct mw_thread *threads;
     size_t clock_count, module_count, site_count, comm_count, count_count, open_call_count,
         health_count, fact_count, thread_count;
+    int thread_level_asked; /* of MPI_Init_thread; -1 unknown */
+    uint64_t pid_ns;
+    uint64_t facts_base;    /* key of the process whose facts these built on; 0 none */
+    int facts_node;         /* 1: its facts hold for the whole node */
 };
 
 /* Processes, those with a rank first and by rank. */
@@ -189,7 +197,10 @@ const struct mw_comm *mw_process_comm(const struct mw_process *process, uint64_t
 
 /* CLOCK_REALTIME (kind 0) or CLOCK_MONOTONIC_RAW (kind 1), in ns, for a reading of the process's clock, and the length of
  * a span in ns. A straight line through the first and the last clock readings; with one reading only, or none, TSC time is unknown: NaN. */
+enum mw_time_kind { MW_TIME_REAL = 0, MW_TIME_RAW = 1 };
 double mw_process_time_ns(const struct mw_process *process, uint64_t time, int kind);
+/* The same to the nanosecond (a double since 1970 has a step of 256 ns); 0 when it is not known, *ns is then untouched. */
+int mw_process_time_exact(const struct mw_process *process, uint64_t time, int kind, int64_t *ns);
 double mw_process_span_ns(const struct mw_process *process, uint64_t ticks);
 
 /* One event (docs/format.md section 5). */
@@ -224,6 +235,9 @@ enum mw_status mw_cursor_open(const mw_trace *trace, const struct mw_process *pr
  * (mw_cursor_missing counts the events that are known to be missing so far). */
 enum mw_status mw_cursor_next(mw_cursor *cursor, const struct mw_call_record **record);
 uint64_t mw_cursor_missing(const mw_cursor *cursor);
+/* What this cursor found unreadable so far that mw_trace_damage does not have: chunks whose content turned out to be malformed. */
+size_t mw_cursor_damage_count(const mw_cursor *cursor);
+const struct mw_damage *mw_cursor_damage(const mw_cursor *cursor, size_t index);
 void mw_cursor_close(mw_cursor *cursor);
 
 /* "MPI_Send" for a function number; "MPI_function_<n>" where neither this library nor the process's counts know it. */
