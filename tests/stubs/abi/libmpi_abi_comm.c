@@ -364,3 +364,6 @@ STUB_ALIAS(int, Barrier, (MPI_Comm comm))
 STUB_ALIAS(int, Bcast, (void *buf, int count, MPI_Datatype type, int root, MPI_Comm comm))
 STUB_ALIAS(int, Reduce, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm))
 STUB_ALIAS(int, Allreduce, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm))
+STUB_ALIAS(int, Allgather,
+           (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype,
+            MPI_Comm comm))
