@@ -6,7 +6,8 @@
  * nothing in it: another process may write while it reads.
  *
  * File: header | outbox bytes | thread areas (each a struct mw_map_thread followed by its ring).
- * All atomics: the writer stores with release after the data, a reader loads with acquire.
+ * All atomics: the writer stores with release after the data, a reader loads with acquire. `magic` is written last
+ * of the header, so that a reader sees a whole header or none.
  */
 #ifndef MW_TRACE_MAPPING_H
 #define MW_TRACE_MAPPING_H
@@ -23,7 +24,9 @@
 #define MW_MAP_FUNCTIONS 1024u    /* room for counts by function number */
 #define MW_MAP_OPEN 4u            /* nesting of open calls that is kept */
 #define MW_MAP_PATH 1024u
+#define MW_MAP_RING_MAX (1u << 20) /* most events in a ring */
 
+/* ENDED: the END chunk is in the node file; what is left are at most the outbox and events. */
 enum mw_map_state { MW_MAP_STARTING = 0, MW_MAP_RECORDING = 1, MW_MAP_ENDED = 2 };
 
 /* A call that has begun. Valid while its index is below open_depth. */
@@ -64,7 +67,7 @@ struct mw_map_header {
      * after the write: a crash in between repeats chunks, which readers tolerate. */
     _Atomic uint64_t outbox_used;
     _Atomic uint32_t thread_count;
-    uint32_t reserved;
+    uint32_t time_ns; /* inode of the writer's time namespace (/proc/self/ns/time); 0 where there is none */
     _Atomic uint64_t thread_offset[MW_MAP_THREADS]; /* from the start of the file; 0: thread without an area */
 };
 
