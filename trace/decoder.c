@@ -52,7 +52,7 @@ enum mw_status mw_events_head_read(const uint8_t *payload, size_t length,
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         if (!mw_varint_read(&at, end, numbers[i]))
             return MW_ERR_CORRUPT;
-    if (read.shift > 63 || read.first + read.count < read.first)
+    if (read.shift > 63 || read.count > MW_EVENTS_MAX_COUNT || read.first + read.count < read.first)
         return MW_ERR_CORRUPT;
     *head = read;
     return MW_OK;

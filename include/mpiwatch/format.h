@@ -14,6 +14,7 @@
 #define MW_CHUNK_FLAG_ZSTD 1u
 #define MW_STEP_MAX_EVENTS 4096u
 #define MW_EVENTS_MAX_SHAPES (1u << 16) /* of one EVENTS chunk */
+#define MW_EVENTS_MAX_COUNT (1u << 26)
 
 #define MW_CHUNK_LIST(X) \
     X(1, FILE)           \
