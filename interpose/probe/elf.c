@@ -102,21 +102,27 @@ int mw_elf_open(struct mw_elf *elf, uintptr_t bias, const ElfW(Phdr) * headers, 
     return 0;
 }
 
-/* The address of symbol number `index` if it is this name's, with *hidden saying that it is an old
- * version that the linker would not choose. */
-static void *symbol_match(const struct mw_elf *elf, uint32_t index, const char *name, int *hidden)
+/* Symbol number `index` if it is this name's definition, with *hidden saying that it is an old version
+ * that the linker would not choose. */
+static const ElfW(Sym) *symbol_match(const struct mw_elf *elf, uint32_t index, const char *name,
+                                     int *hidden)
 {
     const ElfW(Sym) *symbol = &elf->symbols[index];
     if (!covers(elf, symbol, sizeof *symbol) || symbol->st_shndx == SHN_UNDEF)
-        return NULL;
-    unsigned type = symbol->st_info & 0xf;
-    if (type != STT_FUNC && type != STT_OBJECT && type != STT_NOTYPE)
         return NULL;
     const char *own = string_at(elf, symbol->st_name);
     if (!own || strcmp(own, name) != 0)
         return NULL;
     const ElfW(Half) *version = elf->versions ? &elf->versions[index] : NULL;
     *hidden = version && covers(elf, version, sizeof *version) && (*version & 0x8000);
+    return symbol;
+}
+
+static void *symbol_address(const struct mw_elf *elf, const ElfW(Sym) * symbol)
+{
+    unsigned type = symbol->st_info & 0xf;
+    if (type != STT_FUNC && type != STT_OBJECT && type != STT_NOTYPE)
+        return NULL;
     if (symbol->st_shndx == SHN_ABS)
         return (void *)(uintptr_t)symbol->st_value;
     return (void *)(elf->bias + symbol->st_value);
@@ -130,7 +136,7 @@ static uint32_t gnu_hash_of(const char *name)
     return hash;
 }
 
-static void *gnu_lookup(const struct mw_elf *elf, const char *name)
+static const ElfW(Sym) *gnu_lookup(const struct mw_elf *elf, const char *name)
 {
     const uint32_t *table = elf->gnu_hash;
     if (!covers(elf, table, 16) || table[0] == 0 || table[2] == 0)
@@ -147,14 +153,15 @@ static void *gnu_lookup(const struct mw_elf *elf, const char *name)
         return NULL;
     if (!((*word >> (hash % bits)) & (*word >> ((hash >> (shift % 32)) % bits)) & 1))
         return NULL;
-    void *old = NULL;
+    const ElfW(Sym) *old = NULL;
     uint32_t index = *bucket;
     for (unsigned steps = 0; index >= first && steps < CHAIN_MAX; index++, steps++) {
         const uint32_t *link = &chain[index - first];
         int hidden = 0;
         if (!covers(elf, link, sizeof *link))
             break;
-        void *found = (*link | 1) == (hash | 1) ? symbol_match(elf, index, name, &hidden) : NULL;
+        const ElfW(Sym) *found =
+            (*link | 1) == (hash | 1) ? symbol_match(elf, index, name, &hidden) : NULL;
         if (found && !hidden)
             return found;
         if (found)
@@ -176,7 +183,7 @@ static uint32_t sysv_hash_of(const char *name)
     return hash;
 }
 
-static void *sysv_lookup(const struct mw_elf *elf, const char *name)
+static const ElfW(Sym) *sysv_lookup(const struct mw_elf *elf, const char *name)
 {
     const uint32_t *table = elf->hash;
     if (!covers(elf, table, 8) || table[0] == 0)
@@ -186,11 +193,11 @@ static void *sysv_lookup(const struct mw_elf *elf, const char *name)
     const uint32_t *bucket = &buckets[sysv_hash_of(name) % buckets_count];
     if (!covers(elf, bucket, sizeof *bucket))
         return NULL;
-    void *old = NULL;
+    const ElfW(Sym) *old = NULL;
     uint32_t index = *bucket;
     for (unsigned steps = 0; index && index < count && steps < CHAIN_MAX; steps++) {
         int hidden = 0;
-        void *found = symbol_match(elf, index, name, &hidden);
+        const ElfW(Sym) *found = symbol_match(elf, index, name, &hidden);
         if (found && !hidden)
             return found;
         if (found)
@@ -206,9 +213,12 @@ void *mw_elf_lookup(const struct mw_elf *elf, const char *name)
 {
     if (!elf->symbols || !elf->strings)
         return NULL;
+    const ElfW(Sym) *symbol = NULL;
     if (elf->gnu_hash)
-        return gnu_lookup(elf, name);
-    return elf->hash ? sysv_lookup(elf, name) : NULL;
+        symbol = gnu_lookup(elf, name);
+    else if (elf->hash)
+        symbol = sysv_lookup(elf, name);
+    return symbol ? symbol_address(elf, symbol) : NULL;
 }
 
 const char *mw_elf_soname(const struct mw_elf *elf)

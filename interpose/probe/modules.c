@@ -71,6 +71,7 @@ struct visit {
     uint32_t count; /* of entries, the new ones included */
     int same, seen_first;
     int unloads; /* something was unloaded since: what stands at a known address may be new */
+    uint32_t lost;
 };
 
 static struct mw_module_entry *known_at(struct visit *visit, uintptr_t start)
@@ -90,13 +91,14 @@ static int same_object(const struct visit *visit, const struct mw_module_entry *
         return 1;
     size_t size = mw_elf_build_id(elf, info->dlpi_phdr, info->dlpi_phnum, id, sizeof id);
     return size == entry->build_id_size && memcmp(id, entry->build_id, size) == 0 &&
-           entry->elf.dynamic == elf->dynamic;
+           entry->elf.dynamic == elf->dynamic &&
+           strcmp(entry->name, info->dlpi_name ? info->dlpi_name : "") == 0;
 }
 
 static void add(struct visit *visit, const struct mw_elf *elf, const struct dl_phdr_info *info)
 {
     if (visit->count == MW_MODULES_MAX) {
-        atomic_fetch_add_explicit(&lost, 1, memory_order_relaxed);
+        visit->lost++;
         return;
     }
     struct mw_module_entry *entry = &visit->table->entries[visit->count];
@@ -108,7 +110,7 @@ static void add(struct visit *visit, const struct mw_elf *elf, const struct dl_p
     entry->build_id_size = (uint32_t)mw_elf_build_id(elf, info->dlpi_phdr, info->dlpi_phnum,
                                                      entry->build_id, MW_BUILD_ID_MAX);
     entry->role = mw_module_role_of(elf, name, visit->seen_first == 1);
-    entry->path = keep(visit->table, name, strlen(name));
+    entry->name = entry->path = keep(visit->table, name, strlen(name));
     entry->pass = pass;
 }
 
@@ -252,6 +254,8 @@ static enum mw_modules_result update(void)
         if (visit.count > first)
             paths_resolve(table, first, visit.count);
         entries_retire(table, visit.count);
+        if (visit.lost > atomic_load_explicit(&lost, memory_order_relaxed))
+            atomic_store_explicit(&lost, visit.lost, memory_order_relaxed);
         atomic_store_explicit(&published, visit.count, memory_order_release);
         ranges_build(table, visit.count);
     }

@@ -23,7 +23,8 @@ struct mw_module_entry {
     /* Addresses in the image; start is the first segment's rounded down to 4 KiB. The address that the
      * object's file gives for a place is (place − start) + (first segment's p_vaddr rounded the same way). */
     uintptr_t start, end;
-    const char *path; /* as the kernel knows the file, symbolic links resolved; else as the loader named it */
+    const char *path; /* as the kernel knows the file, symbolic links resolved; else the loader's name */
+    const char *name; /* as the loader was told: may be relative, a link, or "" for the program */
     uint8_t build_id[MW_BUILD_ID_MAX];
     uint32_t build_id_size;
     uint32_t pass;    /* refresh that saw it last */
@@ -53,7 +54,7 @@ const struct mw_module_entry *mw_modules_first(enum mw_module_role role, const c
 
 /* Changes whenever an entry has gone: what was concluded from addresses may be wrong then. */
 uint32_t mw_modules_generation(void);
-/* Objects that found no room in the table. */
+/* The most loaded objects that found no room in the table at any one time. */
 unsigned mw_modules_lost(void);
 
 /* From now on every refresh tells of entries that have not been told yet: indexes first to first + count − 1.
