@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Finding the MPI library that serves a caller, its ABI and its functions; see libmpi.h. Runs on the
+ * first MPI call of a process and of each function, on whatever thread makes it.
+ */
+#include "abi/libmpi.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "record/record.h"
+#include "trace/names.h"
+
+#define LIBS_MAX 4
+
+static struct mw_libmpi libs[LIBS_MAX];
+static _Atomic unsigned lib_count;
+static struct mw_lock libs_lock;
+_Atomic(struct mw_libmpi *) mw_libmpi_single;
+
+static const struct mw_module_entry *module_of(const void *address)
+{
+    const struct mw_module_entry *module = address ? mw_modules_find(address) : NULL;
+    if (!module && address) {
+        mw_modules_refresh();
+        module = mw_modules_find(address);
+    }
+    return module;
+}
+
+static const struct mw_module_entry *self_module(void)
+{
+    static _Atomic(const struct mw_module_entry *) self;
+    const struct mw_module_entry *found = atomic_load_explicit(&self, memory_order_relaxed);
+    if (!found) {
+        found = module_of((const void *)self_module);
+        atomic_store_explicit(&self, found, memory_order_relaxed);
+    }
+    return found;
+}
+
+/* A symbol's object as the program sees it: a copy relocation may have moved it into the executable,
+ * so the global scope is asked first (FACTS: "Copy relocations"). */
+static void *object_address(const struct mw_libmpi *lib, const char *name)
+{
+    void *address = dlsym(RTLD_DEFAULT, name);
+    return address ? address : mw_elf_symbol(lib->object, name);
+}
+
+static void fill(const struct mw_libmpi *lib, mw_handle *handle, const char *name)
+{
+    if (name)
+        *handle = (mw_handle)object_address(lib, name);
+}
+
+/* Open MPI exports its world object, the standard ABI has a library name of its own, and MPICH's family
+ * says what it is when asked (callable before MPI_Init). */
+static const struct mw_abi *detect(struct mw_libmpi *lib)
+{
+    const char *base = strrchr(lib->object->path, '/');
+    base = base ? base + 1 : lib->object->path;
+    int (*version)(char *, int *) =
+        (int (*)(char *, int *))mw_elf_symbol(lib->object, "PMPI_Get_library_version");
+    static char text[16384]; /* MPI-5 allows 8192; under libs_lock */
+    int length = 0;
+    if (version && version(text, &length) == 0) {
+        text[sizeof text - 1] = '\0';
+        snprintf(lib->version, sizeof lib->version, "%.*s", (int)strcspn(text, "\n"), text);
+    }
+    if (strncmp(base, "libmpi_abi.so", 13) == 0)
+        return &mw_abi_standard;
+    if (mw_elf_symbol(lib->object, "ompi_mpi_comm_world"))
+        return &mw_abi_openmpi;
+    static const char *const family[] = {"MPICH", "Intel(R) MPI", "MVAPICH", "CRAY MPICH"};
+    for (size_t i = 0; i < sizeof family / sizeof *family; i++)
+        if (strncmp(text, family[i], strlen(family[i])) == 0)
+            return &mw_abi_mpich;
+    return NULL;
+}
+
+/* The library's own definition of PMPI_Init, reached from this caller. */
+static void *init_seen_by(const void *caller)
+{
+    const struct mw_module_entry *module = module_of(caller);
+    const char name[] = "PMPI_Init";
+    /* A plug-in sees what it was linked with, whatever the program itself uses. */
+    if (module && module->path[0] == '/' && module != self_module()) {
+        void *handle = dlopen(module->path, RTLD_NOLOAD | RTLD_LAZY | RTLD_LOCAL);
+        if (handle) {
+            void *found = dlsym(handle, name);
+            dlclose(handle);
+            if (found && module_of(found) != self_module())
+                return found;
+        }
+    }
+    return dlsym(RTLD_NEXT, name);
+}
+
+static const struct mw_module_entry *library_of(const void *caller)
+{
+    const struct mw_module_entry *module = module_of(init_seen_by(caller));
+    if (module && module->role == MW_MODULE_MPI)
+        return module;
+    /* Another tool stands in front, or the library came in with RTLD_LOCAL. */
+    mw_modules_refresh();
+    return mw_modules_first(MW_MODULE_MPI, "PMPI_Init");
+}
+
+static struct mw_libmpi *add(const struct mw_module_entry *object)
+{
+    unsigned count = atomic_load_explicit(&lib_count, memory_order_relaxed);
+    for (unsigned i = 0; i < count; i++)
+        if (libs[i].object == object)
+            return &libs[i];
+    if (count == LIBS_MAX)
+        return NULL;
+    struct mw_libmpi *lib = &libs[count];
+    lib->object = object;
+    const struct mw_abi *abi = detect(lib);
+    if (abi) {
+        lib->abi = *abi;
+        fill(lib, &lib->abi.comm_world, abi->comm_world_object);
+        fill(lib, &lib->abi.comm_self, abi->comm_self_object);
+        fill(lib, &lib->abi.comm_null, abi->comm_null_object);
+        fill(lib, &lib->abi.request_null, abi->request_null_object);
+        fill(lib, &lib->abi.datatype_byte, abi->datatype_byte_object);
+    }
+    atomic_store_explicit(&lib_count, count + 1, memory_order_release);
+    atomic_store_explicit(&mw_libmpi_single, count == 0 ? lib : NULL, memory_order_release);
+    return lib;
+}
+
+struct mw_libmpi *mw_libmpi_of(const void *caller)
+{
+    const struct mw_module_entry *object = library_of(caller);
+    if (!object)
+        return NULL;
+    mw_lock_take(&libs_lock);
+    struct mw_libmpi *lib = add(object);
+    mw_lock_drop(&libs_lock);
+    return lib;
+}
+
+static struct mw_libmpi *known_library(const void *caller)
+{
+    struct mw_libmpi *single = atomic_load_explicit(&mw_libmpi_single, memory_order_acquire);
+    return single ? single : mw_libmpi_of(caller);
+}
+
+/* RTLD_NEXT finds what stands behind us in the global scope: another tool, which must get the call, or
+ * the library. Another MPI library than the caller's is refused. */
+static void *next_of(const struct mw_libmpi *lib, const char *name)
+{
+    void *next = dlsym(RTLD_NEXT, name);
+    const struct mw_module_entry *module = module_of(next);
+    if (!module || module == self_module())
+        return NULL;
+    return module == lib->object || module->role != MW_MODULE_MPI ? next : NULL;
+}
+
+void *mw_libmpi_resolve(enum mw_function function, enum mw_entry entry, const void *caller)
+{
+    struct mw_libmpi *lib = known_library(caller);
+    if (!lib)
+        return NULL;
+    void *real = atomic_load_explicit(&lib->real[function][entry], memory_order_relaxed);
+    if (real)
+        return real;
+    const char *name = mw_function_name(function);
+    char profiled[128];
+    snprintf(profiled, sizeof profiled, "P%s", name);
+    real = next_of(lib, entry == MW_ENTRY_PMPI ? profiled : name);
+    if (!real)
+        real = mw_elf_symbol(lib->object, entry == MW_ENTRY_PMPI ? profiled : name);
+    if (!real) /* some libraries lack one of the two names */
+        real = mw_elf_symbol(lib->object, entry == MW_ENTRY_PMPI ? name : profiled);
+    atomic_store_explicit(&lib->real[function][entry], real, memory_order_relaxed);
+    return real;
+}
+
+void *mw_libmpi_own(struct mw_libmpi *lib, enum mw_function function)
+{
+    void *own = atomic_load_explicit(&lib->own[function], memory_order_relaxed);
+    if (!own) {
+        char profiled[128];
+        snprintf(profiled, sizeof profiled, "P%s", mw_function_name(function));
+        own = mw_elf_symbol(lib->object, profiled);
+        atomic_store_explicit(&lib->own[function], own, memory_order_relaxed);
+    }
+    return own;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Settings from the environment; see config.h. Runs once, in the initialising call. */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpiwatch/format.h"
+
+static const char *text(const char *name)
+{
+    const char *value = getenv(name);
+    return value && value[0] ? value : NULL;
+}
+
+/* One of several words; `index` of the word, or -1 with config->wrong set. */
+static int choice(struct mw_config *config, const char *name, const char *const *words)
+{
+    const char *value = text(name);
+    if (!value)
+        return 0;
+    for (int i = 1; words[i]; i++)
+        if (strcmp(value, words[i]) == 0)
+            return i;
+    config->wrong = name;
+    return 0;
+}
+
+void mw_config_read(struct mw_config *config)
+{
+    static const char *const switches[] = {"", "off", "on", NULL};
+    static const char *const files[] = {"", "process", "node", NULL};
+    static const char *const clocks[] = {"", "tsc", "cntvct", "monotonic", NULL};
+
+    *config = (struct mw_config){.stack = 8};
+    config->off = choice(config, "MPIWATCH", switches) == 1;
+    config->out = text("MPIWATCH_OUT");
+    config->job = text("MPIWATCH_JOB");
+    config->command = text("MPIWATCH_COMMAND");
+    config->file_per_process = choice(config, "MPIWATCH_FILES", files) == 1;
+    config->clock = choice(config, "MPIWATCH_CLOCK", clocks); /* words in the order of mw_clock_kind */
+    config->tmp = text("TMPDIR");
+    if (!config->tmp)
+        config->tmp = "/tmp";
+    config->shm = text("MPIWATCH_SHM");
+    if (!config->shm)
+        config->shm = "/dev/shm";
+
+    const char *stack = text("MPIWATCH_STACK");
+    if (stack) {
+        char *end;
+        long value = strtol(stack, &end, 10);
+        if (*end || value < 0 || value > 32)
+            config->wrong = "MPIWATCH_STACK";
+        else
+            config->stack = (unsigned)value;
+    }
+}

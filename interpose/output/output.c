@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The way of a chunk into the node file; see output.h. The descriptor of the file has a high number and is
+ * checked before each use: programs close descriptors that they do not know.
+ */
+#include "output/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "output/folder.h"
+#include "output/message.h"
+#include "output/shared.h"
+#include "record/record.h"
+#include "trace/chunk.h"
+#include "trace/fields.h"
+#include "trace/residue.h"
+
+static struct {
+    struct mw_lock lock;
+    int file;
+    dev_t dev;
+    ino_t ino;
+    char path[MW_PATH_MAX]; /* of the node file */
+    uint64_t process;
+    unsigned shift;
+    int failed; /* a write failed: said once */
+    _Atomic uint64_t bytes, chunks;
+} output = {.file = -1};
+
+uint64_t mw_output_process(void)
+{
+    return output.process;
+}
+
+int mw_output_ready(void)
+{
+    return mw_shared_header() != NULL;
+}
+
+unsigned mw_output_shift(void)
+{
+    return output.shift;
+}
+
+int mw_output_file(void)
+{
+    return output.file;
+}
+
+uint64_t mw_output_bytes(void)
+{
+    return atomic_load(&output.bytes);
+}
+
+uint64_t mw_output_chunks(void)
+{
+    return atomic_load(&output.chunks);
+}
+
+/* A number far above those that programs count on, close-on-exec. */
+static int high_descriptor(int file)
+{
+    struct rlimit limit = {.rlim_cur = 256};
+    getrlimit(RLIMIT_NOFILE, &limit);
+    int wanted = limit.rlim_cur > 1024 ? 1000 : (int)limit.rlim_cur - 16;
+    int high = wanted > file ? fcntl(file, F_DUPFD_CLOEXEC, wanted) : -1;
+    if (high < 0)
+        return file;
+    close(file);
+    return high;
+}
+
+static int still_ours(void)
+{
+    struct stat info;
+    return output.file >= 0 && fstat(output.file, &info) == 0 && info.st_dev == output.dev &&
+           info.st_ino == output.ino;
+}
+
+/* The program may have closed our descriptor and may be using its number: leave that alone. */
+static int reopen(void)
+{
+    output.file = open(output.path, O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
+    if (output.file < 0)
+        return 0;
+    output.file = high_descriptor(output.file);
+    return still_ours();
+}
+
+/* Appends whole chunks. Under the lock. */
+static void append(const void *data, size_t size)
+{
+    if (size == 0 || output.failed || !(still_ours() || reopen()))
+        return;
+    size_t done = 0;
+    while (done < size) {
+        ssize_t wrote = write(output.file, (const char *)data + done, size - done);
+        if (wrote < 0 && errno == EINTR)
+            continue;
+        if (wrote <= 0) {
+            output.failed = 1;
+            break;
+        }
+        done += (size_t)wrote;
+    }
+    atomic_fetch_add_explicit(&output.bytes, done, memory_order_relaxed);
+}
+
+static void flush_locked(void)
+{
+    struct mw_map_header *map = mw_shared_header();
+    uint64_t used = atomic_load_explicit(&map->outbox_used, memory_order_relaxed);
+    append((const uint8_t *)map + map->outbox_offset, used);
+    atomic_store_explicit(&map->outbox_used, 0, memory_order_release);
+}
+
+void mw_output_flush(void)
+{
+    if (!mw_shared_header())
+        return;
+    mw_lock_take(&output.lock);
+    flush_locked();
+    mw_lock_drop(&output.lock);
+    if (output.failed)
+        mw_message_once("cannot write to", output.path, "events are missing from the trace");
+}
+
+void mw_output_raw(const uint8_t *chunks, size_t size)
+{
+    mw_lock_take(&output.lock);
+    append(chunks, size);
+    mw_lock_drop(&output.lock);
+}
+
+void mw_output_events(const uint8_t *chunk, size_t size)
+{
+    mw_lock_take(&output.lock);
+    flush_locked(); /* what the events refer to comes first */
+    append(chunk, size);
+    mw_lock_drop(&output.lock);
+    atomic_fetch_add_explicit(&output.chunks, 1, memory_order_relaxed);
+    if (output.failed)
+        mw_message_once("cannot write to", output.path, "events are missing from the trace");
+}
+
+void mw_output_chunk(unsigned type, const void *payload, size_t size)
+{
+    struct mw_map_header *map = mw_shared_header();
+    uint8_t header[MW_CHUNK_HEADER_SIZE];
+    if (!map || size > MW_CHUNK_MAX_STORED)
+        return;
+    mw_chunk_frame(header, type, 0, output.process, payload, (uint32_t)size, (uint32_t)size);
+    atomic_fetch_add_explicit(&output.chunks, 1, memory_order_relaxed);
+    mw_lock_take(&output.lock);
+    uint64_t used = atomic_load_explicit(&map->outbox_used, memory_order_relaxed);
+    if (map->outbox_capacity - used < sizeof header + size) {
+        flush_locked();
+        used = 0;
+    }
+    if (map->outbox_capacity < sizeof header + size) { /* does not fit at all: past the outbox */
+        append(header, sizeof header);
+        append(payload, size);
+    } else {
+        uint8_t *to = (uint8_t *)map + map->outbox_offset + used;
+        memcpy(to, header, sizeof header);
+        memcpy(to + sizeof header, payload, size);
+        atomic_store_explicit(&map->outbox_used, used + sizeof header + size, memory_order_release);
+    }
+    mw_lock_drop(&output.lock);
+}
+
+static uint64_t process_key(const struct mw_job_facts *job)
+{
+    char text[512];
+    int length = snprintf(text, sizeof text, "%s/%s/%llu/%llu/%llu", job->host, job->boot_id,
+                          (unsigned long long)job->pid_ns, (unsigned long long)job->pid,
+                          (unsigned long long)job->start_time);
+    uint64_t key = mw_hash64(text, (size_t)length);
+    return key ? key : 1;
+}
+
+static size_t file_chunk(const struct mw_job_facts *job, uint8_t *out, size_t size)
+{
+    struct mw_buffer buffer;
+    mw_buffer_init(&buffer, out + MW_CHUNK_HEADER_SIZE, size - MW_CHUNK_HEADER_SIZE);
+    mw_put_text(&buffer, MW_F_FILE_writer, "mpiwatch " MW_VERSION);
+    mw_put_text(&buffer, MW_F_FILE_host, job->host);
+    mw_put_text(&buffer, MW_F_FILE_boot_id, job->boot_id);
+    mw_put_u64(&buffer, MW_F_FILE_pid_ns, job->pid_ns);
+    mw_put_u64(&buffer, MW_F_FILE_mnt_ns, job->mnt_ns);
+    mw_put_u64(&buffer, MW_F_FILE_user_ns, job->user_ns);
+    mw_chunk_frame(out, MW_CHUNK_FILE, 0, output.process, buffer.data, (uint32_t)buffer.size,
+                   (uint32_t)buffer.size);
+    return MW_CHUNK_HEADER_SIZE + buffer.size;
+}
+
+/* Whether a node file that exists was begun in our namespaces: appends through different mounts of a
+ * network file system do not respect each other. */
+static int same_view(int file, const struct mw_job_facts *job)
+{
+    uint8_t bytes[4096];
+    struct mw_chunk_header header;
+    struct mw_field field;
+    uint64_t mnt = 0, user = 0;
+    ssize_t size = pread(file, bytes, sizeof bytes, 0);
+    if (size < (ssize_t)MW_CHUNK_HEADER_SIZE)
+        return size == 0; /* made this instant by a neighbour who has not written yet: same node */
+    if (mw_chunk_parse(bytes, &header) != MW_OK || header.type != MW_CHUNK_FILE ||
+        header.length > (size_t)size - MW_CHUNK_HEADER_SIZE)
+        return 0;
+    struct mw_reader reader = {bytes + MW_CHUNK_HEADER_SIZE,
+                               bytes + MW_CHUNK_HEADER_SIZE + header.length};
+    while (mw_field_next(&reader, &field) == MW_OK) {
+        if (field.id == MW_F_FILE_mnt_ns)
+            mnt = field.value;
+        if (field.id == MW_F_FILE_user_ns)
+            user = field.value;
+    }
+    return mnt == job->mnt_ns && user == job->user_ns;
+}
+
+static void host_name(const struct mw_job_facts *job, char *out, size_t size)
+{
+    snprintf(out, size, "%.200s", job->host);
+    for (char *c = out; *c; c++)
+        if (*c == '/' || (unsigned char)*c <= ' ' || (*c == '.' && c == out))
+            *c = '_';
+}
+
+static int open_in(int folder, const char *name)
+{
+    return openat(folder, name, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
+                  0600);
+}
+
+/* The node's file, or one of our own where sharing it cannot be trusted. */
+static int open_file(const struct mw_config *config, const struct mw_job_facts *job,
+                     const struct mw_folder *folder)
+{
+    char host[208], name[256];
+    struct stat info;
+    host_name(job, host, sizeof host);
+    snprintf(name, sizeof name, "%s.mpiw", host);
+    int file = config->file_per_process ? -1 : open_in(folder->fd, name);
+    if (file >= 0 && !same_view(file, job)) {
+        close(file);
+        file = -1;
+    }
+    if (file < 0) {
+        snprintf(name, sizeof name, "%s-%llu.mpiw", host, (unsigned long long)job->pid);
+        file = open_in(folder->fd, name);
+    }
+    if (file < 0 || fstat(file, &info) != 0 || !S_ISREG(info.st_mode))
+        return 0;
+    output.dev = info.st_dev;
+    output.ino = info.st_ino;
+    output.file = high_descriptor(file);
+    snprintf(output.path, sizeof output.path, "%.*s/%s", (int)(sizeof output.path - 260),
+             folder->path, name);
+    return 1;
+}
+
+/* Each process writes a FILE chunk first: whichever comes first begins the file with it. */
+static int begin_file(const struct mw_job_facts *job)
+{
+    uint8_t chunk[1024];
+    size_t size = file_chunk(job, chunk, sizeof chunk);
+    mw_lock_take(&output.lock);
+    append(chunk, size);
+    mw_lock_drop(&output.lock);
+    return !output.failed;
+}
+
+int mw_output_start(const struct mw_config *config, const struct mw_job_facts *job)
+{
+    struct mw_folder folder;
+    output.process = process_key(job);
+    if (!mw_folder_open(config, job, &folder)) {
+        mw_message_once("no trace:", folder.why, "");
+        return 0;
+    }
+    if (folder.why[0])
+        mw_message_once("cannot write", folder.why, folder.path);
+    struct stat info = {0};
+    int ready = open_file(config, job, &folder) && begin_file(job) && fstat(folder.fd, &info) == 0;
+    close(folder.fd);
+    if (!ready) {
+        mw_message_once("no trace: cannot write in", folder.path, "");
+        return 0;
+    }
+    if (!mw_shared_start(config, job, output.process, output.path, info.st_dev, info.st_ino))
+        return 0;
+    return 1;
+}
+
+static enum mw_status write_left(void *context, const uint8_t *chunk, size_t size)
+{
+    struct mw_chunk_header header;
+    if (mw_chunk_parse(chunk, &header) == MW_OK &&
+        (header.type == MW_CHUNK_EVENTS || header.type == MW_CHUNK_OPEN))
+        mw_output_raw(chunk, size);
+    return MW_OK;
+}
+
+void mw_output_flush_others(void)
+{
+    struct mw_residue own = {.alive = 1};
+    mw_output_flush();
+    if (mw_shared_view(&own.header, &own.size))
+        mw_residue_chunks(&own, write_left, NULL);
+}
+
+void mw_output_set_shift(unsigned shift)
+{
+    output.shift = shift;
+    if (mw_shared_header())
+        mw_shared_header()->shift = shift;
+}
+
+void mw_output_set_state(unsigned state)
+{
+    if (mw_shared_header())
+        atomic_store_explicit(&mw_shared_header()->state, state, memory_order_release);
+}
+
+struct mw_map_thread *mw_output_thread_area(uint32_t index, uint64_t events,
+                                            struct mw_raw_event **ring)
+{
+    return mw_shared_thread(index, events, ring);
+}
+
+void mw_output_end(void)
+{
+    mw_output_flush();
+    mw_shared_remove();
+    if (still_ours())
+        close(output.file);
+    output.file = -1;
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Entering and leaving a call: the depth guard, the open-call slot, and the events that handlers make.
+ * This is the hot path: everything here runs on the thread that calls MPI, for every call.
+ *
+ * The guard keeps the frame of the outermost call. A call from a deeper frame comes from inside MPI
+ * (ROMIO, a binding, another tool) and passes through, unless its return address lies in user code: then
+ * it is a callback's own call. A call from a frame that is not deeper means that the old one was left
+ * by longjmp or an exception: the guard is stale.
+ */
+#include "record/record.h"
+
+#include "record/callsite.h"
+#include "trace/names.h"
+
+struct mw_recorder mw_recorder = {.rank = -1, .size = -1};
+__thread struct mw_thread_local mw_self __attribute__((tls_model("initial-exec")));
+
+static int from_user_code(const void *caller)
+{
+    const struct mw_module_entry *module = mw_modules_find(caller);
+    if (!module) {
+        mw_modules_refresh();
+        module = mw_modules_find(caller);
+    }
+    return !module || module->role == MW_MODULE_PROGRAM;
+}
+
+static struct mw_thread_state *this_thread(void)
+{
+    return __builtin_expect(mw_self.thread != NULL, 1) ? mw_self.thread : mw_thread_register();
+}
+
+/* A call that the guard lets through as one of user code: 1, with the call's identity filled in. */
+static int admit(struct mw_call *call, enum mw_function function, const void *caller,
+                 const void *frame)
+{
+    const void *outer = mw_self.outer;
+    int nested = outer && (uintptr_t)frame < (uintptr_t)outer;
+    if (__builtin_expect(nested, 0) && !from_user_code(caller))
+        return 0;
+    struct mw_thread_state *thread = this_thread();
+    if (!thread)
+        return 0;
+    if (!nested) { /* whatever a longjmp left behind */
+        atomic_store_explicit(&thread->area->open_depth, 0, memory_order_relaxed);
+        thread->scratch_used = 0;
+    }
+    call->outer_frame = nested ? outer : NULL;
+    mw_self.outer = frame;
+    thread->area->counts[function]++;
+    call->thread = thread;
+    call->function = (uint16_t)function;
+    call->nested = (uint8_t)nested;
+    call->mode = MW_BLOCKS;
+    call->caller = caller;
+    call->frame = frame;
+    call->request = NULL;
+    return 1;
+}
+
+static int recording(void)
+{
+    return atomic_load_explicit(&mw_recorder.state, memory_order_relaxed) == MW_RECORDING;
+}
+
+void *mw_call_enter(struct mw_call *call, enum mw_function function, enum mw_entry entry,
+                    const void *caller, const void *frame)
+{
+    void *real = mw_libmpi_real(function, entry, caller);
+    call->recorded = 0;
+    if (__builtin_expect(!real, 0))
+        return NULL;
+    if (__builtin_expect(!recording(), 0)) {
+        if (!mw_lifecycle_starts(function, caller))
+            return real;
+    }
+    if (!admit(call, function, caller, frame))
+        return real;
+    call->recorded = 1;
+    call->site = mw_callsite(call->thread->sites, caller, frame);
+    return real;
+}
+
+/* local functions keep their guard value in the call and nothing else */
+void *mw_local_enter(struct mw_call *call, enum mw_function function, enum mw_entry entry,
+                     const void *caller, const void *frame)
+{
+    void *real = mw_libmpi_real(function, entry, caller);
+    call->recorded = 0;
+    if (real && recording())
+        call->recorded = admit(call, function, caller, frame);
+    return real;
+}
+
+void mw_local_leave(struct mw_call *call)
+{
+    if (call->recorded)
+        mw_self.outer = call->outer_frame;
+}
+
+int mw_missing(enum mw_function function)
+{
+    /* The class "unsupported operation" of the running MPI; 52 is Open MPI's where none is known. */
+    return mw_recorder.abi ? mw_recorder.abi->err_unsupported : 52;
+}
+
+void mw_open(struct mw_call *call, uint32_t comm, int32_t peer, int32_t tag, uint32_t instance)
+{
+    struct mw_map_thread *area = call->thread->area;
+    uint32_t depth = atomic_load_explicit(&area->open_depth, memory_order_relaxed);
+    call->comm = comm;
+    call->peer = peer;
+    call->tag = tag;
+    call->instance = instance;
+    struct mw_map_open *slot = &area->open[depth < MW_MAP_OPEN ? depth : MW_MAP_OPEN - 1];
+    slot->function = call->function;
+    slot->comm = comm;
+    slot->peer = peer;
+    slot->tag = tag;
+    slot->instance = instance;
+    slot->site = call->site;
+    slot->start = call->start = mw_now();
+    atomic_store_explicit(&area->open_depth, depth + 1, memory_order_release);
+}
+
+void mw_call_event(struct mw_call *call, uint64_t end, int kind, uint32_t flags,
+                   const struct mw_raw_event *detail)
+{
+    struct mw_raw_event *event = mw_event_new(call->thread);
+    *event = *detail;
+    event->kind = (uint8_t)kind;
+    event->flags = flags | (call->nested ? MW_EVENT_NESTED : 0);
+    event->function = call->function;
+    event->site = call->site;
+    event->start = call->start;
+    event->end = end;
+    mw_event_commit(call->thread);
+}
+
+void mw_call_part(struct mw_call *call, int kind, uint32_t flags, const struct mw_raw_event *detail)
+{
+    struct mw_raw_event *event = mw_event_new(call->thread);
+    *event = *detail;
+    event->kind = (uint8_t)kind;
+    event->flags = flags | MW_EVENT_PART;
+    event->function = call->function;
+    event->site = 0;
+    event->start = event->end = 0;
+    mw_event_commit(call->thread);
+}
+
+void mw_call_failed(struct mw_call *call, uint64_t end, int rc)
+{
+    struct mw_raw_event detail = {
+        .comm = call->comm, .peer = call->peer, .tag = call->tag, .bytes = (uint64_t)(int64_t)rc};
+    mw_call_event(call, end, MW_EVENT_CALL, MW_EVENT_ERROR, &detail);
+}
+
+/* An unsuccessful poll. A run of them from one place becomes one event, which grows in place. */
+void mw_call_poll(struct mw_call *call, uint64_t end)
+{
+    struct mw_thread_state *thread = call->thread;
+    struct mw_raw_event *last = &thread->ring[(thread->next - 1) & thread->mask];
+    uint64_t busy = end - call->start;
+    uint32_t nested = call->nested ? MW_EVENT_NESTED : 0;
+    if (thread->poll_open && last->function == call->function && last->site == call->site &&
+        last->comm == call->comm && last->peer == call->peer && last->tag == call->tag &&
+        last->flags == nested) {
+        last->end = end;
+        last->bytes++;
+        last->bytes_in += busy;
+        return;
+    }
+    struct mw_raw_event detail = {.comm = call->comm,
+                                  .peer = call->peer,
+                                  .tag = call->tag,
+                                  .bytes = 1,
+                                  .bytes_in = busy};
+    mw_call_event(call, end, MW_EVENT_POLL, 0, &detail);
+    thread->poll_open = 1;
+}
+
+void mw_leave(struct mw_call *call)
+{
+    struct mw_thread_state *thread = call->thread;
+    uint32_t depth = atomic_load_explicit(&thread->area->open_depth, memory_order_relaxed);
+    if (depth)
+        atomic_store_explicit(&thread->area->open_depth, depth - 1, memory_order_release);
+    mw_events_work(thread);
+    mw_self.outer = call->outer_frame;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Calls that make, name and free communicators. They are collective over their parent, so they count as
+ * instances of collectives on it where they are that for all of its ranks.
+ */
+#include "output/output.h"
+#include "record/coll.h"
+#include "record/requests.h"
+
+void mw_comm_new_begin(struct mw_call *call, enum mw_comm_how how, mw_handle parent, void *newcomm)
+{
+    if (!mw_comm_counts_on_parent(how)) {
+        const struct mw_comm_entry *entry = parent ? mw_comm_find(call->thread, parent) : NULL;
+        mw_open(call, mw_comm_id(entry), MW_PEER_NONE, 0, 0);
+        return;
+    }
+    struct mw_comm_entry *entry = mw_comm_find(call->thread, parent);
+    call->keep.word[1] =
+        entry ? atomic_fetch_add_explicit(&entry->created[how], 1, memory_order_relaxed) : 0;
+    mw_coll_open(call, parent, MW_NO_ROOT);
+}
+
+static void created(struct mw_call *call, enum mw_comm_how how, mw_handle parent, void *newcomm)
+{
+    const struct mw_comm_entry *entry = parent ? mw_comm_find(call->thread, parent) : NULL;
+    mw_comm_created(call->thread, how, entry, (uint32_t)call->keep.word[1],
+                    mw_abi_load(mw_recorder.abi, newcomm, 0), call->mode != MW_BLOCKS);
+}
+
+void mw_comm_new_end(struct mw_call *call, int rc, enum mw_comm_how how, mw_handle parent,
+                     void *newcomm)
+{
+    uint64_t end = mw_close(call);
+    struct mw_coll_role role;
+    if (mw_comm_counts_on_parent(how)) {
+        if (!mw_coll_succeeded(call, end, rc, parent, MW_NO_ROOT, &role))
+            return;
+        created(call, how, parent, newcomm);
+        mw_coll_close(call, end, &role, 0, 0);
+        return;
+    }
+    if (rc != 0) {
+        mw_call_failed(call, end, rc);
+    } else {
+        struct mw_raw_event detail = {.comm = call->comm, .peer = MW_PEER_NONE};
+        created(call, how, parent, newcomm);
+        mw_call_event(call, end, MW_EVENT_CALL, 0, &detail);
+    }
+    mw_leave(call);
+}
+
+void mw_comm_free_begin(struct mw_call *call, void *comm)
+{
+    mw_handle handle = mw_abi_load(mw_recorder.abi, comm, 0);
+    call->keep.word[1] = mw_abi_handle(mw_recorder.abi, handle);
+    mw_coll_open(call, handle, MW_NO_ROOT);
+}
+
+void mw_comm_free_end(struct mw_call *call, int rc, void *comm)
+{
+    uint64_t end = mw_close(call);
+    struct mw_coll_role role = {.comm = NULL};
+    if (rc != 0) {
+        mw_call_failed(call, end, rc);
+        mw_leave(call);
+        return;
+    }
+    mw_comm_freed(call->keep.word[1], end);
+    mw_coll_close(call, end, &role, 0, 0);
+}
+
+void mw_comm_name_begin(struct mw_call *call, mw_handle comm, const char *name)
+{
+    mw_open(call, 0, MW_PEER_NONE, 0, 0);
+}
+
+/* Local: counted, not an event. */
+void mw_comm_name_end(struct mw_call *call, int rc, mw_handle comm, const char *name)
+{
+    if (rc == 0)
+        mw_comm_named(call->thread, comm, name);
+    mw_leave(call);
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The table of communicators; see comms.h. Entries are reused after MPI_Comm_free, ids never. */
+#include "record/comms.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#include "output/output.h"
+#include "trace/fields.h"
+
+#define BUCKETS 1024u
+#define SLAB 64u
+#define HASHES 256u
+
+static _Atomic(struct mw_comm_entry *) buckets[BUCKETS];
+static struct mw_comm_entry *free_list;
+static _Atomic uint32_t generation; /* raised when an entry is freed: outdates the threads' caches */
+static uint32_t next_id;
+static struct mw_lock lock;
+
+/* How many communicators of a kind with the same members this process has seen. */
+static struct {
+    uint64_t hash;
+    uint32_t how, count;
+} same_members[HASHES];
+
+static size_t bucket_of(mw_handle comm)
+{
+    return ((uint64_t)comm * 0x9e3779b97f4a7c15u) >> 54; /* BUCKETS is 2^10 */
+}
+
+static struct mw_comm_entry *search(mw_handle comm)
+{
+    struct mw_comm_entry *entry =
+        atomic_load_explicit(&buckets[bucket_of(comm)], memory_order_acquire);
+    while (entry && atomic_load_explicit(&entry->handle, memory_order_relaxed) != comm)
+        entry = atomic_load_explicit(&entry->next, memory_order_acquire);
+    return entry;
+}
+
+struct mw_comm_entry *mw_comm_find(struct mw_thread_state *thread, mw_handle comm)
+{
+    comm = mw_abi_handle(mw_recorder.abi, comm);
+    uint32_t now = atomic_load_explicit(&generation, memory_order_acquire);
+    if (thread->last_comm == comm && thread->last_comm_generation == now)
+        return thread->last_comm_entry;
+    struct mw_comm_entry *entry = search(comm);
+    if (entry) {
+        thread->last_comm = comm;
+        thread->last_comm_entry = entry;
+        thread->last_comm_generation = now;
+    }
+    return entry;
+}
+
+static struct mw_comm_entry *new_entry(void)
+{
+    if (!free_list) {
+        struct mw_comm_entry *slab = mw_pages(SLAB * sizeof *slab);
+        if (!slab)
+            return NULL;
+        for (size_t i = 0; i < SLAB; i++) {
+            atomic_store_explicit(&slab[i].next, free_list, memory_order_relaxed);
+            free_list = &slab[i];
+        }
+    }
+    struct mw_comm_entry *entry = free_list;
+    free_list = atomic_load_explicit(&entry->next, memory_order_relaxed);
+    memset(entry, 0, sizeof *entry);
+    return entry;
+}
+
+/* Under the lock. */
+static struct mw_comm_entry *insert(mw_handle comm, enum mw_comm_how how)
+{
+    struct mw_comm_entry *entry = new_entry();
+    if (!entry) {
+        mw_health("communicators", "no memory for a communicator: its ranks are unknown");
+        return NULL;
+    }
+    entry->id = next_id++;
+    entry->how = (uint8_t)how;
+    size_t bucket = bucket_of(comm);
+    atomic_store_explicit(&entry->handle, comm, memory_order_relaxed);
+    atomic_store_explicit(&entry->next, atomic_load(&buckets[bucket]), memory_order_relaxed);
+    atomic_store_explicit(&buckets[bucket], entry, memory_order_release);
+    return entry;
+}
+
+static uint32_t number_by_members(const struct mw_comm_entry *entry)
+{
+    for (size_t i = 0; i < HASHES; i++) {
+        size_t slot = (entry->hash + i) % HASHES;
+        if (same_members[slot].count &&
+            (same_members[slot].hash != entry->hash || same_members[slot].how != entry->how))
+            continue;
+        same_members[slot].hash = entry->hash;
+        same_members[slot].how = entry->how;
+        return same_members[slot].count++;
+    }
+    mw_health("communicator-numbers", "too many different groups: communicators made from groups "
+                                      "can be taken for one another across ranks");
+    return 0;
+}
+
+int mw_comm_counts_on_parent(enum mw_comm_how how)
+{
+    switch (how) {
+    case MW_COMM_DUP:
+    case MW_COMM_CREATE:
+    case MW_COMM_SPLIT:
+    case MW_COMM_SPLIT_TYPE:
+    case MW_COMM_CART:
+    case MW_COMM_CART_SUB:
+    case MW_COMM_GRAPH:
+    case MW_COMM_DIST_GRAPH:
+    case MW_COMM_MERGE:
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+/* Under the lock. */
+static void learn(struct mw_thread_state *thread, struct mw_comm_entry *entry)
+{
+    if (atomic_load_explicit(&entry->learned, memory_order_relaxed))
+        return;
+    if (!mw_comm_learn_group(thread, entry))
+        return;
+    if (!mw_comm_counts_on_parent(entry->how) && entry->how > MW_COMM_SELF)
+        entry->number = number_by_members(entry);
+    atomic_store_explicit(&entry->learned, 1, memory_order_release);
+    mw_comm_write(thread, entry);
+}
+
+struct mw_comm_entry *mw_comm_learn(struct mw_thread_state *thread, mw_handle comm)
+{
+    struct mw_comm_entry *entry = mw_comm_find(thread, comm);
+    if (entry && atomic_load_explicit(&entry->learned, memory_order_acquire))
+        return entry;
+    comm = mw_abi_handle(mw_recorder.abi, comm);
+    mw_lock_take(&lock);
+    entry = search(comm);
+    if (!entry)
+        entry = insert(comm, MW_COMM_FOUND);
+    if (entry)
+        learn(thread, entry);
+    mw_lock_drop(&lock);
+    return entry;
+}
+
+/* Under the lock. Takes an entry out of the table; whoever still holds it only finds a stale number. */
+static void release(mw_handle comm)
+{
+    size_t bucket = bucket_of(comm);
+    _Atomic(struct mw_comm_entry *) *link = &buckets[bucket];
+    struct mw_comm_entry *entry;
+    while ((entry = atomic_load(link)) && atomic_load(&entry->handle) != comm)
+        link = &entry->next;
+    if (!entry)
+        return;
+    atomic_store(link, atomic_load(&entry->next));
+    atomic_fetch_add(&generation, 1);
+    atomic_store(&entry->handle, 0);
+    if (entry->pages)
+        munmap(entry->peers, entry->pages);
+    entry->peers = NULL;
+    entry->peer_runs = 0;
+    entry->pages = 0;
+    atomic_store(&entry->next, free_list);
+    free_list = entry;
+}
+
+void mw_comm_created(struct mw_thread_state *thread, enum mw_comm_how how,
+                     const struct mw_comm_entry *parent, uint32_t number, mw_handle comm,
+                     int deferred)
+{
+    comm = mw_abi_handle(mw_recorder.abi, comm);
+    if (comm == mw_recorder.abi->comm_null)
+        return;
+    mw_lock_take(&lock);
+    if (search(comm)) {
+        if (how == MW_COMM_PARENT) { /* asked for again, not made again */
+            mw_lock_drop(&lock);
+            return;
+        }
+        release(comm); /* freed where we did not see it */
+    }
+    struct mw_comm_entry *entry = insert(comm, how);
+    if (entry) {
+        entry->parent = mw_comm_id(parent);
+        entry->number = number;
+        if (!deferred)
+            learn(thread, entry);
+    }
+    mw_lock_drop(&lock);
+}
+
+static void write_freed(uint32_t id, uint64_t time)
+{
+    uint8_t memory[64];
+    struct mw_buffer buffer;
+    mw_buffer_init(&buffer, memory, sizeof memory);
+    mw_put_u64(&buffer, MW_F_COMM_id, id);
+    mw_put_u64(&buffer, MW_F_COMM_freed, time);
+    mw_output_chunk(MW_CHUNK_COMM, buffer.data, buffer.size);
+}
+
+void mw_comm_freed(mw_handle comm, uint64_t time)
+{
+    mw_lock_take(&lock);
+    struct mw_comm_entry *entry = search(comm);
+    if (entry) {
+        write_freed(entry->id, time);
+        release(comm);
+    }
+    mw_lock_drop(&lock);
+}
+
+void mw_comm_named(struct mw_thread_state *thread, mw_handle comm, const char *name)
+{
+    uint8_t memory[256];
+    char copy[160];
+    struct mw_buffer buffer;
+    struct mw_comm_entry *entry = mw_comm_learn(thread, comm);
+    if (!entry || !name)
+        return;
+    size_t length = strnlen(name, sizeof copy - 1);
+    memcpy(copy, name, length);
+    copy[length] = '\0';
+    mw_buffer_init(&buffer, memory, sizeof memory);
+    mw_put_u64(&buffer, MW_F_COMM_id, entry->id);
+    mw_put_text(&buffer, MW_F_COMM_name, copy);
+    mw_output_chunk(MW_CHUNK_COMM, buffer.data, buffer.size);
+}
+
+void mw_comms_start(void)
+{
+    mw_groups_start();
+    mw_lock_take(&lock);
+    struct mw_comm_entry *world = insert(mw_recorder.abi->comm_world, MW_COMM_WORLD);
+    struct mw_comm_entry *self = insert(mw_recorder.abi->comm_self, MW_COMM_SELF);
+    if (world)
+        learn(mw_self.thread, world);
+    if (self)
+        learn(mw_self.thread, self);
+    mw_lock_drop(&lock);
+}
+
+void mw_comms_stop(void)
+{
+    mw_groups_stop();
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Communicators by handle: identity, translation of ranks to world ranks, instances of collectives.
+ * Look-ups are lock-free; creation and release take a lock and may ask MPI local questions (never
+ * communication), only about communicators that a successful call has shown to be valid.
+ */
+#ifndef MW_RECORD_COMMS_H
+#define MW_RECORD_COMMS_H
+
+#include "record/record.h"
+
+struct mw_comm_run {
+    int32_t start, stride;
+    uint32_t count, first; /* first: rank of the run's first member */
+};
+
+#define MW_COMM_INLINE_RUNS 2u
+
+struct mw_comm_entry {
+    _Atomic mw_handle handle; /* 0 when free */
+    _Atomic(struct mw_comm_entry *) next; /* in its bucket, or in the free list */
+    uint32_t id;
+    uint8_t how, inter;
+    _Atomic uint8_t learned; /* group and size are known */
+    uint32_t parent;         /* id + 1 */
+    uint32_t number;
+    int size, rank, remote_size;
+    uint64_t hash;
+    struct mw_comm_run *peers; /* group that ranks in calls refer to: the remote one of an inter-communicator */
+    size_t peer_runs;
+    struct mw_comm_run inline_runs[MW_COMM_INLINE_RUNS];
+    size_t pages; /* bytes behind `peers` when it is not inline_runs */
+    _Atomic uint32_t instances;                 /* collectives begun */
+    _Atomic uint32_t created[MW_COMM_HOW_END_]; /* children by kind */
+};
+
+void mw_comms_start(void);  /* after the real MPI_Init: WORLD and SELF */
+void mw_comms_stop(void);   /* before the real MPI_Finalize: gives MPI its objects back */
+
+/* The entry of a handle or NULL. Asks nobody: for begin handlers. */
+struct mw_comm_entry *mw_comm_find(struct mw_thread_state *thread, mw_handle comm);
+/* The same after a successful call: learns what is not known yet. NULL only when there is no memory. */
+struct mw_comm_entry *mw_comm_learn(struct mw_thread_state *thread, mw_handle comm);
+/* Kinds that are collective over their parent: their number is counted on it. */
+int mw_comm_counts_on_parent(enum mw_comm_how how);
+/* A communicator that a successful call has created; number: as counted on the parent (else ignored). deferred: usable only
+ * after a request completes, so that MPI is asked about it when a call has used it. */
+void mw_comm_created(struct mw_thread_state *thread, enum mw_comm_how how,
+                     const struct mw_comm_entry *parent, uint32_t number, mw_handle comm,
+                     int deferred);
+void mw_comm_freed(mw_handle comm, uint64_t time);
+void mw_comm_named(struct mw_thread_state *thread, mw_handle comm, const char *name);
+
+/* World rank of a rank as it stands in a call on this communicator (or MW_PEER_*). entry may be NULL. */
+int32_t mw_comm_peer(const struct mw_comm_entry *entry, int rank);
+
+/* groups.c: asks MPI for size, rank and members and fills the entry; 0 when it cannot. Under the lock of comms.c. */
+int mw_comm_learn_group(struct mw_thread_state *thread, struct mw_comm_entry *entry);
+/* groups.c: writes the COMM chunk of a learned entry. */
+void mw_comm_write(struct mw_thread_state *thread, const struct mw_comm_entry *entry);
+void mw_groups_start(void); /* takes the group of MPI_COMM_WORLD */
+void mw_groups_stop(void);  /* gives it back */
+
+static inline uint32_t mw_comm_id(const struct mw_comm_entry *entry) /* id + 1; 0 none */
+{
+    return entry ? entry->id + 1 : 0;
+}
+
+#endif

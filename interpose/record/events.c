@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The ring of raw events of a thread and its way into the trace. A call pays for at most one step of
+ * encoding (512 events) and, once in several thousand events, for one write. Events stay in the ring until
+ * the chunk that holds them is in the file: whatever kills the process, a reader of the mapping finds them.
+ */
+#include "output/output.h"
+#include "record/record.h"
+
+/* A chunk ends when it holds this many events: the ring must outlast it by more than one step. */
+static uint64_t chunk_events(const struct mw_thread_state *thread)
+{
+    return (thread->mask + 1) / 8 * 7;
+}
+
+/* Events that may be encoded: all, but a poll that may still grow. */
+static uint64_t settled(const struct mw_thread_state *thread)
+{
+    return thread->next - (uint64_t)thread->poll_open;
+}
+
+static void end_chunk(struct mw_thread_state *thread)
+{
+    const uint8_t *chunk;
+    size_t size;
+    if (!thread->chunk_open)
+        return;
+    thread->chunk_open = 0;
+    if (mw_encoder_end(thread->encoder, mw_output_process(), &chunk, &size) == MW_OK) {
+        uint64_t start = mw_now();
+        mw_output_events(chunk, size);
+        thread->write_ticks += mw_now() - start;
+        thread->chunks++;
+    }
+    thread->flushed = thread->encoded;
+    atomic_store_explicit(&thread->area->flushed, thread->flushed, memory_order_release);
+}
+
+static void step(struct mw_thread_state *thread, uint64_t count)
+{
+    if (!thread->chunk_open) {
+        mw_encoder_begin(thread->encoder, thread->index, thread->encoded, mw_output_shift());
+        thread->chunk_open = 1;
+    }
+    if (mw_encoder_step(thread->encoder, thread->ring, thread->mask, thread->encoded, count) ==
+        MW_ERR_FULL) {
+        end_chunk(thread);
+        mw_encoder_begin(thread->encoder, thread->index, thread->encoded, mw_output_shift());
+        thread->chunk_open = 1;
+        if (mw_encoder_step(thread->encoder, thread->ring, thread->mask, thread->encoded, count) !=
+            MW_OK)
+            mw_health("encoder", "events could not be encoded and are missing");
+    }
+    thread->encoded += count;
+}
+
+static void encode(struct mw_thread_state *thread, uint64_t count)
+{
+    uint64_t start = mw_now();
+    uint64_t written = thread->write_ticks;
+    step(thread, count);
+    if (mw_encoder_events(thread->encoder) >= chunk_events(thread))
+        end_chunk(thread);
+    uint64_t ticks = mw_now() - start;
+    thread->encode_ticks += ticks - (thread->write_ticks - written);
+    if (ticks > thread->longest_ticks)
+        thread->longest_ticks = ticks;
+}
+
+void mw_events_work(struct mw_thread_state *thread)
+{
+    if (__builtin_expect(settled(thread) - thread->encoded >= MW_ENCODER_STEP, 0))
+        encode(thread, MW_ENCODER_STEP);
+}
+
+struct mw_raw_event *mw_event_new(struct mw_thread_state *thread)
+{
+    thread->poll_open = 0;
+    /* A call with many parts fills more than one step: it works as it goes. */
+    if (__builtin_expect(thread->next - thread->flushed > thread->mask - MW_ENCODER_STEP, 0)) {
+        mw_events_work(thread);
+        if (thread->next - thread->flushed > thread->mask)
+            mw_events_flush(thread);
+    }
+    return &thread->ring[thread->next & thread->mask];
+}
+
+void mw_event_commit(struct mw_thread_state *thread)
+{
+    thread->next++;
+    atomic_store_explicit(&thread->area->committed, thread->next, memory_order_release);
+    /* Mid-call (parts): the ring must not run over. */
+    if (__builtin_expect(thread->next - thread->encoded >= 2 * MW_ENCODER_STEP, 0))
+        mw_events_work(thread);
+}
+
+void mw_events_flush(struct mw_thread_state *thread)
+{
+    while (thread->encoded < settled(thread)) {
+        uint64_t left = settled(thread) - thread->encoded;
+        encode(thread, left < MW_ENCODER_STEP ? left : MW_ENCODER_STEP);
+    }
+    end_chunk(thread);
+}

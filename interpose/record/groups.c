@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Who is in a communicator, as runs of world ranks. Asks MPI local questions only, through the library's
+ * own functions, about communicators that are known to be valid. Runs under the lock of comms.c.
+ */
+#include <string.h>
+#include <sys/mman.h>
+
+#include "output/output.h"
+#include "record/ask.h"
+#include "record/comms.h"
+#include "trace/chunk.h"
+#include "trace/fields.h"
+
+#define RUNS_WRITTEN_BY_ALL 256u
+
+static mw_handle world_group;
+static int have_world_group;
+
+void mw_groups_start(void)
+{
+    world_group = 0;
+    have_world_group = MW_ASK(MW_FN_Comm_group, (mw_handle, mw_handle *),
+                           mw_recorder.abi->comm_world, &world_group);
+}
+
+static void group_free(mw_handle group)
+{
+    (void)MW_ASK(MW_FN_Group_free, (mw_handle *), &group);
+}
+
+void mw_groups_stop(void)
+{
+    if (have_world_group)
+        group_free(world_group);
+    have_world_group = 0;
+}
+
+/* World ranks of a group's members, in order; those outside the world as MW_PEER_OUTSIDE. */
+static int members(mw_handle group, int size, int *ranks, int32_t *world)
+{
+    for (int i = 0; i < size; i++)
+        ranks[i] = i;
+    if (!have_world_group ||
+        !MW_ASK(MW_FN_Group_translate_ranks, (mw_handle, int, const int *, mw_handle, int *), group,
+             size, ranks, world_group, world))
+        return 0;
+    for (int i = 0; i < size; i++)
+        if (world[i] < 0)
+            world[i] = MW_PEER_OUTSIDE(i);
+    return 1;
+}
+
+/* Packs ranks into runs; returns how many. */
+static size_t pack(const int32_t *world, int size, struct mw_comm_run *runs)
+{
+    size_t count = 0;
+    for (int i = 0; i < size; i++) {
+        struct mw_comm_run *run = count ? &runs[count - 1] : NULL;
+        if (run && run->count == 1 && (world[i] < 0) == (run->start < 0)) {
+            run->stride = world[i] - run->start;
+            run->count = 2;
+        } else if (run && run->count > 1 &&
+                   world[i] == run->start + run->stride * (int32_t)run->count) {
+            run->count++;
+        } else {
+            runs[count++] = (struct mw_comm_run){
+                .start = world[i], .stride = 1, .count = 1, .first = (uint32_t)i};
+        }
+    }
+    return count;
+}
+
+static int keep_runs(struct mw_comm_entry *entry, const struct mw_comm_run *runs, size_t count)
+{
+    entry->peers = entry->inline_runs;
+    if (count > MW_COMM_INLINE_RUNS) {
+        entry->pages = (count * sizeof *runs + 4095) & ~(size_t)4095;
+        entry->peers = mw_pages(entry->pages);
+        if (!entry->peers) {
+            entry->pages = 0;
+            return 0;
+        }
+    }
+    memcpy(entry->peers, runs, count * sizeof *runs);
+    entry->peer_runs = count;
+    return 1;
+}
+
+/* The world ranks of the communicator's local (or remote) group in scratch; NULL when they cannot be had. */
+static int32_t *ranks_of(struct mw_thread_state *thread, mw_handle comm, enum mw_function ask_group,
+                         int size)
+{
+    int *ranks = mw_scratch_push(thread, (size_t)size * sizeof *ranks);
+    int32_t *world = mw_scratch_push(thread, (size_t)size * sizeof *world);
+    mw_handle group = 0;
+    if (!ranks || !world || !MW_ASK(ask_group, (mw_handle, mw_handle *), comm, &group))
+        return NULL;
+    int done = members(group, size, ranks, world);
+    group_free(group);
+    return done ? world : NULL;
+}
+
+static uint64_t hash_of(struct mw_thread_state *thread, const int32_t *local, int size,
+                        const int32_t *remote, int remote_size)
+{
+    if (!remote)
+        return mw_hash64(local, (size_t)size * sizeof *local);
+    size_t total = (size_t)size + (size_t)remote_size;
+    int32_t *both = mw_scratch_push(thread, total * sizeof *both);
+    if (!both)
+        return 0;
+    int local_first = local[0] <= remote[0];
+    const int32_t *head = local_first ? local : remote;
+    const int32_t *tail = local_first ? remote : local;
+    int head_size = local_first ? size : remote_size;
+    memcpy(both, head, (size_t)head_size * sizeof *both);
+    memcpy(both + head_size, tail, (total - (size_t)head_size) * sizeof *both);
+    return mw_hash64(both, total * sizeof *both);
+}
+
+static int learn(struct mw_thread_state *thread, struct mw_comm_entry *entry, mw_handle comm)
+{
+    int inter = 0;
+    if (!MW_ASK(MW_FN_Comm_size, (mw_handle, int *), comm, &entry->size) ||
+        !MW_ASK(MW_FN_Comm_rank, (mw_handle, int *), comm, &entry->rank) ||
+        !MW_ASK(MW_FN_Comm_test_inter, (mw_handle, int *), comm, &inter))
+        return 0;
+    entry->inter = inter != 0;
+    int32_t *local = ranks_of(thread, comm, MW_FN_Comm_group, entry->size);
+    int32_t *remote = NULL;
+    if (inter) {
+        if (!MW_ASK(MW_FN_Comm_remote_size, (mw_handle, int *), comm, &entry->remote_size))
+            return 0;
+        remote = ranks_of(thread, comm, MW_FN_Comm_remote_group, entry->remote_size);
+    }
+    if (!local || (inter && !remote))
+        return 0;
+    entry->hash = hash_of(thread, local, entry->size, remote, entry->remote_size);
+    int peer_count = inter ? entry->remote_size : entry->size;
+    struct mw_comm_run *runs = mw_scratch_push(thread, (size_t)peer_count * sizeof *runs);
+    return runs && keep_runs(entry, runs, pack(inter ? remote : local, peer_count, runs));
+}
+
+int mw_comm_learn_group(struct mw_thread_state *thread, struct mw_comm_entry *entry)
+{
+    size_t mark = thread->scratch_used;
+    int learned = learn(thread, entry, atomic_load(&entry->handle));
+    thread->scratch_used = mark;
+    if (!learned)
+        mw_health("group", "the members of a communicator could not be learned");
+    return learned;
+}
+
+static void put_runs(struct mw_buffer *buffer, unsigned id, const struct mw_comm_run *runs,
+                     size_t count)
+{
+    size_t mark = mw_put_begin(buffer, id);
+    for (size_t i = 0; i < count; i++) {
+        mw_buffer_signed(buffer, runs[i].start);
+        mw_buffer_signed(buffer, runs[i].stride);
+        mw_buffer_varint(buffer, runs[i].count);
+    }
+    mw_put_end(buffer, mark);
+}
+
+void mw_comm_write(struct mw_thread_state *thread, const struct mw_comm_entry *entry)
+{
+    size_t mark = thread->scratch_used;
+    int with_members = entry->peer_runs <= RUNS_WRITTEN_BY_ALL || entry->rank == 0;
+    size_t size = 256 + (with_members ? entry->peer_runs * 16 : 0);
+    void *memory = mw_scratch_push(thread, size);
+    if (!memory)
+        return;
+    struct mw_buffer buffer;
+    mw_buffer_init(&buffer, memory, size);
+    mw_put_u64(&buffer, MW_F_COMM_id, entry->id);
+    mw_put_u64(&buffer, MW_F_COMM_how, entry->how);
+    mw_put_u64(&buffer, MW_F_COMM_parent, entry->parent);
+    mw_put_u64(&buffer, MW_F_COMM_number, entry->number);
+    mw_put_u64(&buffer, MW_F_COMM_size, (uint64_t)entry->size);
+    mw_put_u64(&buffer, MW_F_COMM_rank, (uint64_t)entry->rank);
+    mw_put_u64(&buffer, MW_F_COMM_remote_size, (uint64_t)entry->remote_size);
+    mw_put_u64(&buffer, MW_F_COMM_hash, entry->hash);
+    if (with_members)
+        put_runs(&buffer, entry->inter ? MW_F_COMM_remote_members : MW_F_COMM_members, entry->peers,
+                 entry->peer_runs);
+    if (!buffer.overflow)
+        mw_output_chunk(MW_CHUNK_COMM, buffer.data, buffer.size);
+    thread->scratch_used = mark;
+}
+
+int32_t mw_comm_peer(const struct mw_comm_entry *entry, int rank)
+{
+    const struct mw_abi *abi = mw_recorder.abi;
+    if (rank == abi->any_source)
+        return MW_PEER_ANY;
+    if (rank == abi->proc_null || rank == abi->root)
+        return MW_PEER_NONE;
+    if (!entry || rank < 0 || !atomic_load_explicit(&entry->learned, memory_order_acquire))
+        return MW_PEER_UNKNOWN;
+    const struct mw_comm_run *runs = entry->peers;
+    size_t low = 0, high = entry->peer_runs; /* the run that holds `rank` is in [low, high) */
+    while (high - low > 1) {
+        size_t middle = (low + high) / 2;
+        if (runs[middle].first <= (uint32_t)rank)
+            low = middle;
+        else
+            high = middle;
+    }
+    if (low >= entry->peer_runs || (uint32_t)rank - runs[low].first >= runs[low].count)
+        return MW_PEER_UNKNOWN;
+    return runs[low].start + runs[low].stride * (int32_t)((uint32_t)rank - runs[low].first);
+}

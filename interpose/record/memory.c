@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Memory and locks of the recorder. Pages come straight from the kernel: the application's allocator,
+ * which it may have replaced, is left alone. Any thread.
+ */
+#include <sched.h>
+#include <sys/mman.h>
+
+#include "record/record.h"
+
+static _Atomic uint64_t total;
+
+void *mw_pages(size_t size)
+{
+    size = (size + 4095) & ~(size_t)4095;
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        return NULL;
+    atomic_fetch_add_explicit(&total, size, memory_order_relaxed);
+    return memory;
+}
+
+uint64_t mw_pages_total(void)
+{
+    return atomic_load_explicit(&total, memory_order_relaxed);
+}
+
+void mw_lock_slow(struct mw_lock *lock)
+{
+    for (unsigned tries = 0;; tries++) {
+        int expected = 0;
+        if (atomic_compare_exchange_weak_explicit(&lock->taken, &expected, 1, memory_order_acquire,
+                                                  memory_order_relaxed))
+            return;
+        if (tries > 64) /* the holder may be descheduled on this CPU */
+            sched_yield();
+    }
+}

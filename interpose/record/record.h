@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The recorder's own view of itself: state of the process, state of each thread, and the steps that
+ * every handler shares. Runs on the application's threads inside MPI calls.
+ */
+#ifndef MW_RECORD_RECORD_H
+#define MW_RECORD_RECORD_H
+
+#include <stdatomic.h>
+
+#include "abi/libmpi.h"
+#include "config.h"
+#include "record/callsite.h"
+#include "record/handlers.h"
+#include "trace/clock.h"
+#include "trace/mapping.h"
+
+enum mw_recorder_state {
+    MW_IDLE = 0,  /* MPI not initialised: nothing has been done */
+    MW_RECORDING, /* between the start of MPI_Init and the end of MPI_Finalize */
+    MW_OVER,      /* finalized, switched off, or a child of fork */
+};
+
+struct mw_recorder {
+    _Atomic int state;
+    enum mw_clock_kind clock;
+    struct mw_config config;
+    struct mw_libmpi *lib;
+    const struct mw_abi *abi; /* &lib->abi */
+    int rank, size;           /* in MPI_COMM_WORLD; -1 before they are known */
+    double ns_per_tick;       /* of the clock, by its first and latest sample */
+    uint64_t init_ns;         /* own time in the initialising call */
+    _Atomic uint32_t type_generation; /* raised when a datatype is freed */
+    _Atomic uint32_t wildcards;       /* receives for any source or tag that are under way */
+};
+extern struct mw_recorder mw_recorder;
+
+static inline uint64_t mw_now(void)
+{
+    return mw_clock_read(mw_recorder.clock);
+}
+
+#define MW_TYPE_CACHE 64u
+#define MW_SCRATCH_BLOCKS 12u
+
+struct mw_type_size {
+    mw_handle type;
+    uint32_t generation;
+    int64_t size;
+};
+
+struct mw_ordinals;
+struct mw_comm_entry;
+
+/* What one thread owns. Only that thread touches it, but for `area`, which readers watch. */
+struct mw_thread_state {
+    struct mw_map_thread *area; /* in the crash-safe mapping, or private memory */
+    struct mw_raw_event *ring;
+    uint64_t mask;
+    uint64_t next;    /* number of the next event */
+    uint64_t encoded; /* all below are in the encoder's open chunk or in the file */
+    uint64_t flushed; /* all below are in the file */
+    struct mw_encoder *encoder;
+    int chunk_open;
+    int poll_open; /* the event before `next` is a poll that may still grow */
+    uint32_t index;
+    uint32_t requests; /* number of the next request of this thread */
+    struct mw_callsite_cache *sites;
+    struct mw_ordinals *ordinals;
+    uint8_t *scratch[MW_SCRATCH_BLOCKS]; /* a stack of bytes for copies of request arrays */
+    size_t scratch_used;
+    mw_handle last_comm;
+    struct mw_comm_entry *last_comm_entry;
+    uint32_t last_comm_generation;
+    uint64_t encode_ticks, write_ticks, longest_ticks, chunks;
+    struct mw_thread_state *link; /* all threads */
+    _Atomic int in_use;
+    struct mw_type_size types[MW_TYPE_CACHE];
+};
+
+/* lifecycle.c: whether a call that arrives while nothing is recorded starts the recording. */
+int mw_lifecycle_starts(enum mw_function function, const void *caller);
+
+/* threads.c */
+struct mw_thread_state *mw_thread_register(void); /* NULL: this thread is not recorded */
+void mw_threads_close(void);                      /* no thread records any more */
+struct mw_thread_state *mw_threads_first(void);
+/* The cheap part of "who am I", set by call.c. */
+struct mw_thread_local {
+    const void *outer; /* frame of the outermost MPI call in progress; NULL none */
+    struct mw_thread_state *thread;
+};
+extern __thread struct mw_thread_local mw_self __attribute__((tls_model("initial-exec")));
+
+/* events.c: appending to the ring, encoding and writing. */
+struct mw_raw_event *mw_event_new(struct mw_thread_state *thread);
+void mw_event_commit(struct mw_thread_state *thread);
+void mw_events_flush(struct mw_thread_state *thread); /* everything of this thread into the file */
+void mw_events_work(struct mw_thread_state *thread);  /* a bounded step of encoding when it is due */
+
+/* call.c: the shared steps of the handlers. */
+/* Opens the call: remembers what is known in the open-call slot and takes the start time. Last step of a begin handler. */
+void mw_open(struct mw_call *call, uint32_t comm, int32_t peer, int32_t tag, uint32_t instance);
+/* First step of an end handler: the end time. */
+static inline uint64_t mw_close(struct mw_call *call)
+{
+    return mw_now();
+}
+/* Appends the call's own event. `event` is filled by the caller but for times, function, site and NESTED. */
+void mw_call_event(struct mw_call *call, uint64_t end, int kind, uint32_t flags,
+                   const struct mw_raw_event *detail);
+/* Appends a part (PART is added). */
+void mw_call_part(struct mw_call *call, int kind, uint32_t flags, const struct mw_raw_event *detail);
+/* A call that failed: CALL with ERROR and the code. */
+void mw_call_failed(struct mw_call *call, uint64_t end, int rc);
+/* One more unsuccessful poll. */
+void mw_call_poll(struct mw_call *call, uint64_t end);
+/* Last step of an end handler: closes the slot, lowers the depth, does work that is due. */
+void mw_leave(struct mw_call *call);
+
+/* scratch.c: memory until thread->scratch_used is set back to what it was. NULL when there is none: the caller goes without. */
+void *mw_scratch_push(struct mw_thread_state *thread, size_t size);
+
+/* types.c: bytes of `count` elements. Only after the call succeeded: MPI is asked about the type. */
+uint64_t mw_bytes(struct mw_thread_state *thread, int64_t count, mw_handle type);
+
+/* ordinals.c: the running number of this (SEND or RECV, comm, peer, tag) in this thread, or UINT32_MAX when there is no room to count. */
+#define MW_NO_ORDINAL UINT32_MAX
+uint32_t mw_ordinal_next(struct mw_thread_state *thread, int kind, uint32_t comm, int32_t peer,
+                         int32_t tag);
+struct mw_ordinals *mw_ordinals_create(void);
+
+/* memory.c: pages from the kernel, zeroed; NULL on failure. Never given back. */
+void *mw_pages(size_t size);
+uint64_t mw_pages_total(void);
+
+/* A lock for rare paths: held for some instructions or one write, never across a call of MPI. */
+struct mw_lock {
+    _Atomic int taken;
+};
+void mw_lock_slow(struct mw_lock *lock);
+static inline void mw_lock_take(struct mw_lock *lock)
+{
+    int expected = 0;
+    if (!atomic_compare_exchange_strong_explicit(&lock->taken, &expected, 1, memory_order_acquire,
+                                                 memory_order_relaxed))
+        mw_lock_slow(lock);
+}
+static inline void mw_lock_drop(struct mw_lock *lock)
+{
+    atomic_store_explicit(&lock->taken, 0, memory_order_release);
+}
+
+/* health.c: something of us does not work; counted, the first of a code is written at once. */
+void mw_health(const char *code, const char *message);
+void mw_health_flush(void);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Requests under way, by handle. Several may have the same handle (both MPIs hand out one completed
+ * request for small sends): they join first in, first out. Striped by handle, a short lock a stripe:
+ * a request may complete in another thread than it started in.
+ */
+#ifndef MW_RECORD_REQUESTS_H
+#define MW_RECORD_REQUESTS_H
+
+#include "record/record.h"
+
+struct mw_request {
+    uint32_t number; /* of the thread `origin` */
+    uint32_t flags;  /* enum mw_event_flag of the operation */
+    uint8_t kind;    /* enum mw_event_kind */
+    uint8_t origin;
+    uint8_t active;      /* persistent: started and not complete */
+    uint8_t cancelled;   /* MPI_Cancel was called */
+    uint32_t comm;       /* id + 1 */
+    int32_t peer, tag;
+    uint16_t function;   /* persistent: that prepared it */
+    uint64_t bytes, bytes_in;
+    struct mw_comm_entry *comm_entry; /* for translating the source of a wildcard */
+};
+
+/* Remembers a request. Failure (no memory) is a health note; its completion is then unknown. */
+void mw_request_add(mw_handle handle, const struct mw_request *request);
+/* The oldest request of this handle. take: a persistent one stays and becomes inactive, any other is forgotten. 0: unknown or inactive. */
+int mw_request_take(mw_handle handle, struct mw_request *request);
+int mw_request_peek(mw_handle handle, struct mw_request *request);
+/* Persistent: marks it started with this number. Returns what was prepared. */
+int mw_request_start(mw_handle handle, uint8_t origin, uint32_t number, struct mw_request *request);
+/* Forgets it, persistent or not. */
+int mw_request_forget(mw_handle handle, struct mw_request *request);
+void mw_request_mark_cancelled(mw_handle handle);
+
+#endif

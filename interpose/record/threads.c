@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Threads that call MPI: what each owns is made on its first call, in the crash-safe mapping as far as
+ * it has room, and handed on to a later thread when it ends. Making one takes a lock.
+ */
+#include <pthread.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "output/output.h"
+#include "record/record.h"
+#include "trace/fields.h"
+
+#define RING_EVENTS 8192u
+
+static struct mw_lock lock;
+static _Atomic(struct mw_thread_state *) first;
+static uint32_t count;
+static pthread_key_t key;
+static int key_made;
+
+/* Runs when a thread ends: its events are written and its place becomes free for another. */
+static void thread_ends(void *state)
+{
+    struct mw_thread_state *thread = state;
+    if (atomic_load(&mw_recorder.state) == MW_RECORDING)
+        mw_events_flush(thread);
+    mw_self.thread = NULL;
+    mw_self.outer = NULL;
+    atomic_store_explicit(&thread->in_use, 0, memory_order_release);
+}
+
+static void describe(const struct mw_thread_state *thread)
+{
+    uint8_t memory[128];
+    struct mw_buffer buffer;
+    char name[32] = "";
+    mw_buffer_init(&buffer, memory, sizeof memory);
+    mw_put_u64(&buffer, MW_F_THREAD_index, thread->index);
+    mw_put_u64(&buffer, MW_F_THREAD_tid, thread->area->tid);
+    if (pthread_getname_np(pthread_self(), name, sizeof name) == 0)
+        mw_put_text(&buffer, MW_F_THREAD_name, name);
+    mw_put_u64(&buffer, MW_F_THREAD_main, (uint64_t)(thread->area->tid == (uint32_t)getpid()));
+    mw_output_chunk(MW_CHUNK_THREAD, buffer.data, buffer.size);
+}
+
+static struct mw_thread_state *create(void)
+{
+    if (count >= MW_MAP_THREADS) {
+        mw_health("threads", "more than 256 threads call MPI at once: the others are not recorded");
+        return NULL;
+    }
+    struct mw_thread_state *thread = mw_pages(sizeof *thread);
+    void *memory = mw_pages(mw_encoder_memory());
+    if (!thread || !memory)
+        return NULL;
+    thread->index = count;
+    thread->encoder = mw_encoder_create(memory, mw_encoder_memory(), 1);
+    thread->ordinals = mw_ordinals_create();
+    thread->sites = mw_callsite_cache_create();
+    thread->area = mw_output_thread_area(count, RING_EVENTS, &thread->ring);
+    if (!thread->encoder || !thread->area)
+        return NULL;
+    thread->mask = RING_EVENTS - 1;
+    thread->link = atomic_load_explicit(&first, memory_order_relaxed);
+    atomic_store_explicit(&first, thread, memory_order_release);
+    count++;
+    return thread;
+}
+
+/* A place that an ended thread left, else a new one. */
+static struct mw_thread_state *obtain(void)
+{
+    for (struct mw_thread_state *t = atomic_load(&first); t; t = t->link) {
+        int expected = 0;
+        if (atomic_compare_exchange_strong(&t->in_use, &expected, 1))
+            return t;
+    }
+    struct mw_thread_state *thread = create();
+    if (thread)
+        atomic_store(&thread->in_use, 1);
+    return thread;
+}
+
+struct mw_thread_state *mw_thread_register(void)
+{
+    static __thread int refused;
+    if (refused)
+        return NULL;
+    mw_lock_take(&lock);
+    if (!key_made)
+        key_made = pthread_key_create(&key, thread_ends) == 0;
+    struct mw_thread_state *thread = obtain();
+    mw_lock_drop(&lock);
+    if (!thread) {
+        refused = 1;
+        return NULL;
+    }
+    if (key_made)
+        pthread_setspecific(key, thread);
+    thread->area->tid = (uint32_t)syscall(SYS_gettid);
+    thread->scratch_used = 0;
+    mw_callsite_thread_start(thread->sites);
+    mw_self.thread = thread;
+    describe(thread);
+    return thread;
+}
+
+struct mw_thread_state *mw_threads_first(void)
+{
+    return atomic_load_explicit(&first, memory_order_acquire);
+}
