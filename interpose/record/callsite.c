@@ -44,6 +44,7 @@ struct mw_callsite_cache {
     uintptr_t stack_low, stack_high;
     uint64_t misses, walks;
     unsigned victim;
+    int used; /* some entry is not free */
 };
 
 static unsigned depth_wanted;
@@ -80,6 +81,14 @@ struct mw_callsite_cache *mw_callsite_cache_create(void)
     cache->stride = stride;
     cache->checks_max = checks_max;
     return cache;
+}
+
+static void forget_all(struct mw_callsite_cache *cache)
+{
+    for (unsigned i = 0; cache->used && i < ENTRIES; i++)
+        ((struct entry *)(cache->entries + i * cache->stride))->caller = NULL;
+    cache->used = 0;
+    cache->generation = mw_modules_generation();
 }
 
 /* Field 28 of /proc/self/stat is where the first thread's stack began. */
@@ -119,13 +128,8 @@ void mw_callsite_thread_start(struct mw_callsite_cache *cache)
 {
     if (!cache)
         return;
-    for (unsigned i = 0; i < ENTRIES; i++) {
-        struct entry *entry = (struct entry *)(cache->entries + i * cache->stride);
-        if (entry->caller) /* untouched pages stay untouched */
-            entry->caller = NULL;
-    }
+    forget_all(cache);
     cache->misses = cache->walks = 0;
-    cache->generation = mw_modules_generation();
     stack_bounds(&cache->stack_low, &cache->stack_high);
 }
 
@@ -172,6 +176,7 @@ static void remember(struct mw_callsite_cache *cache, const void *caller, const 
             entry = entry_at(cache, home, way);
     if (!entry)
         entry = entry_at(cache, home, cache->victim++ % WAYS);
+    cache->used = 1;
     entry->caller = caller;
     entry->frame = frame;
     entry->site = site;
@@ -182,23 +187,12 @@ static void remember(struct mw_callsite_cache *cache, const void *caller, const 
     }
 }
 
-static void forget_all(struct mw_callsite_cache *cache, uint32_t generation)
-{
-    for (unsigned i = 0; i < ENTRIES; i++) {
-        struct entry *entry = (struct entry *)(cache->entries + i * cache->stride);
-        if (entry->caller)
-            entry->caller = NULL;
-    }
-    cache->generation = generation;
-}
-
 __attribute__((noinline, cold)) static uint32_t
 miss(struct mw_callsite_cache *cache, const void *caller, const void *frame)
 {
     struct mw_stack stack = {.count = 0};
-    uint32_t generation = mw_modules_generation();
-    if (cache->generation != generation)
-        forget_all(cache, generation);
+    if (cache->generation != mw_modules_generation())
+        forget_all(cache);
     cache->misses++;
     if (depth_wanted == 1) {
         uint32_t site = site_of(&caller, 1, 1);

@@ -407,7 +407,7 @@ static void test_depth(void **state)
 
 struct heard {
     _Atomic unsigned count;
-    uint32_t last;
+    _Atomic uint32_t last;
 };
 
 static void on_site(const struct mw_site *site, void *context)
