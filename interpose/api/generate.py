@@ -133,6 +133,9 @@ def wrappers_source(functions):
     head += '\n#include <stdint.h>\n\n#include "mpi_functions.h"\n#include "record/handlers.h"\n'
     head += "\n#ifndef MW_EXPORT\n#define MW_EXPORT __attribute__((visibility(\"default\")))\n"
     head += "#endif\n"
+    # Call sites and the depth guard rest on the frame of the exported function itself: it must still be
+    # running, so its body may not become a function that is jumped to.
+    head += "#define MW_IN_EXPORT static inline __attribute__((always_inline))\n"
     return head + "".join(wrapper(f, templates) for f in functions if not f.is_handwritten)
 
 
