@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Traces as the tests look at them: read by the independent decoder (tests/decoder/mwdecode.py), as JSON lines, and turned into
+# processes, calls and events with words instead of numbers.
+"""A trace, read without any code of mpiwatch itself."""
+
+import json
+import os
+import subprocess
+import sys
+
+from harness import SOURCE, Failure
+
+FLAGS = ("part error nested request foreign ordinal counted status matched any_source any_tag cancelled persistent freed "
+         "inter sync buffered ready").split()
+KINDS = {1: "CALL", 2: "SEND", 3: "RECV", 4: "DONE", 5: "COLL", 6: "POLL"}
+HOW = ("unknown world self dup create create_group split split_type cart cart_sub graph dist_graph intercomm merge "
+       "from_group spawn connect accept join parent").split()
+ENDS = {0: "none", 1: "finalize", 2: "exit", 3: "abort", 4: "collected", 5: "snapshot"}
+ABIS = {0: "unknown", 1: "openmpi", 2: "mpich", 3: "standard"}
+
+
+class Event:
+    def __init__(self, line, names):
+        self.number = line["number"]
+        self.kind = KINDS[line["kind"]]
+        self.flags = {flag for bit, flag in enumerate(FLAGS) if line["flags"] >> bit & 1}
+        self.function = names.get(line["function"], "function %d" % line["function"])
+        for name in ("start", "end", "comm", "peer", "tag", "bytes", "bytes_in", "site", "request", "origin", "ordinal",
+                     "polls", "busy", "code"):
+            setattr(self, name, line[name])
+
+    def __repr__(self):
+        return "%s %s peer=%d tag=%d bytes=%d in=%d comm=%d request=%d %s" % (
+            self.function, self.kind, self.peer, self.tag, self.bytes, self.bytes_in, self.comm, self.request,
+            ",".join(sorted(self.flags)))
+
+
+class Call:
+    """One call of the program: its own event and its parts."""
+
+    def __init__(self, event, parts, incomplete):
+        self.event, self.parts, self.incomplete = event, parts, bool(incomplete)
+        self.function, self.kind = event.function, event.kind
+        self.start, self.end = event.start, event.end
+
+    @property
+    def events(self):
+        return self.parts + [self.event]
+
+    @property
+    def error(self):
+        return "error" in self.event.flags
+
+    @property
+    def nested(self):
+        return "nested" in self.event.flags
+
+    def __repr__(self):
+        return "%r%s" % (self.event, " with %r" % self.parts if self.parts else "")
+
+
+class Comm:
+    def __init__(self, line):
+        self.id, self.parent, self.number, self.size = line["id"], line["parent"], line["number"], line["size"]
+        self.how = HOW[line["how"]]
+        self.rank, self.remote_size, self.hash = line["rank"], line["remote_size"], line["hash"]
+        self.name, self.freed = line["name"], line["freed"]
+        self.members, self.remote_members = spread(line["members"]), spread(line["remote_members"])
+
+
+def spread(runs):
+    members = []
+    for start, stride, count in zip(runs[::3], runs[1::3], runs[2::3]):
+        members += [start + stride * i for i in range(count)]
+    return members
+
+
+class Process:
+    def __init__(self, line):
+        self.key, self.host, self.pid = line["process"], line["host"], line["pid"]
+        self.rank, self.size, self.has_rank = line["rank"], line["size"], bool(line["has_rank"])
+        self.rank_hint = line["rank_hint"]
+        self.thread_level, self.library_version = line["thread_level"], line["library_version"]
+        self.standard, self.exe = line["standard"], line["exe"]
+        self.abi = ABIS.get(line["abi"], "?")
+        self.end, self.end_code = ENDS.get(line["end_reason"], "?"), line["end_code"]
+        self.counts, self.comms, self.open_calls, self.health, self.facts = {}, {}, [], [], []
+        self.modules, self.sites, self.cost, self.alive = {}, {}, {}, 0
+        self.threads = {}  # index: list of calls
+        self.missing = 0
+        self._starts = None
+
+    def calls(self, thread=0):
+        return self.threads.get(thread, [])
+
+    def all_calls(self):
+        return [call for thread in sorted(self.threads) for call in self.threads[thread]]
+
+    def started(self, done):
+        """The event that started the request which `done` completed: the last one before it where numbers repeat."""
+        if self._starts is None:
+            self._starts = {}
+            for thread, calls in self.threads.items():
+                for call in calls:
+                    for event in call.events:
+                        if "request" in event.flags and event.kind != "DONE":
+                            self._starts[thread, event.request] = event
+        return self._starts.get((done.origin, done.request))
+
+    def comm_word(self, number):
+        return "none" if number < 0 else self.comms[number].how if number in self.comms else "unlisted"
+
+    def comm_identity(self, number):
+        """What two processes agree on when they hold the same communicator."""
+        comm = self.comms.get(number)
+        if comm is None:
+            raise Failure("rank %s: communicator %s is not in the trace" % (self.rank, number))
+        parent = self.comm_identity(comm.parent) if comm.parent >= 0 else ()
+        return (comm.how, comm.number, comm.hash) + (parent,)
+
+
+class Trace:
+    """Reads a folder or files; with `events` false only what surrounds them."""
+
+    def __init__(self, *paths, events=True):
+        for path in paths:
+            if not os.path.exists(path):
+                raise Failure("no trace %s (there is: %s)" % (path, os.listdir(os.path.dirname(path) or ".")))
+        argv = [sys.executable, os.path.join(SOURCE, "tests", "decoder", "mwdecode.py")]
+        argv += ([] if events else ["--no-events"]) + list(paths)
+        done = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300)
+        if done.returncode:
+            raise Failure("the decoder failed on %s: %s" % (paths, done.stderr.decode(errors="replace")[-2000:]))
+        lines = [json.loads(line) for line in done.stdout.splitlines()]
+        self.names = {line["function"]: line["name"] for line in lines if line["record"] == "count"}
+        for line in lines:
+            if line["record"] == "open_call" and line["name"]:
+                self.names.setdefault(line["function"], line["name"])
+        self.files, self.damage, self.job, self.processes = [], [], None, []
+        self._take(lines)
+        self.processes.sort(key=lambda process: (not process.has_rank, process.rank, process.pid))
+
+    def _take(self, lines):
+        process, thread, parts = None, None, []
+        for line in lines:
+            record = line["record"]
+            if record == "file":
+                self.files.append(line)
+            elif record == "damage":
+                self.damage.append(line)
+            elif record == "job":
+                self.job = line
+            elif record == "process":
+                process = Process(line)
+                self.processes.append(process)
+            elif record == "thread":
+                thread = process.threads.setdefault(line["thread"], [])
+            elif record == "part":
+                parts.append(Event(line, self.names))
+            elif record == "call":
+                thread.append(Call(Event(line, self.names), parts, line["incomplete"]))
+                parts = []
+            elif record == "missing":
+                process.missing += line["events"]
+            elif record == "comm":
+                process.comms[line["id"]] = Comm(line)
+            elif record == "count":
+                process.counts[line["name"]] = line["calls"]
+            elif record == "open_call":
+                process.open_calls.append(line)
+            elif record == "open":
+                process.alive = line["alive"]
+            elif record == "health":
+                process.health.append(line)
+            elif record == "fact":
+                process.facts.append(line)
+            elif record == "module":
+                process.modules[line["id"]] = line
+            elif record == "site":
+                process.sites[line["id"]] = line
+            elif record == "cost":
+                process.cost = line
+
+    def rank(self, number):
+        for process in self.processes:
+            if process.has_rank and process.rank == number:
+                return process
+        raise Failure("rank %d is not in the trace; there are %s" % (number, [process.rank for process in self.processes]))
