@@ -13,10 +13,18 @@
 #include "trace/names.h"
 
 #define LIBS_MAX 4
+#define SERVED_MAX 64
 
 static struct mw_libmpi libs[LIBS_MAX];
 static _Atomic unsigned lib_count;
 static struct mw_lock libs_lock;
+
+/* Which library each object that has called MPI is served by. */
+static struct {
+    _Atomic(const struct mw_module_entry *) object;
+    struct mw_libmpi *lib;
+} served[SERVED_MAX];
+static _Atomic unsigned served_count;
 _Atomic(struct mw_libmpi *) mw_libmpi_single;
 
 static const struct mw_module_entry *module_of(const void *address)
@@ -117,6 +125,8 @@ static struct mw_libmpi *add(const struct mw_module_entry *object)
         return NULL;
     struct mw_libmpi *lib = &libs[count];
     lib->object = object;
+    /* We keep addresses in it: it must stay where it is, even if the program unloads it. */
+    dlopen(object->path, RTLD_NOLOAD | RTLD_NODELETE | RTLD_LAZY);
     const struct mw_abi *abi = detect(lib);
     if (abi) {
         lib->abi = *abi;
@@ -131,21 +141,49 @@ static struct mw_libmpi *add(const struct mw_module_entry *object)
     return lib;
 }
 
+static struct mw_libmpi *served_by(const struct mw_module_entry *caller)
+{
+    unsigned count = atomic_load_explicit(&served_count, memory_order_acquire);
+    for (unsigned i = 0; i < count; i++)
+        if (atomic_load_explicit(&served[i].object, memory_order_relaxed) == caller)
+            return served[i].lib;
+    return NULL;
+}
+
+/* Under the lock. */
+static void remember(const struct mw_module_entry *caller, struct mw_libmpi *lib)
+{
+    unsigned count = atomic_load_explicit(&served_count, memory_order_relaxed);
+    if (!caller || count == SERVED_MAX || served_by(caller))
+        return;
+    atomic_store_explicit(&served[count].object, caller, memory_order_relaxed);
+    served[count].lib = lib;
+    atomic_store_explicit(&served_count, count + 1, memory_order_release);
+}
+
 struct mw_libmpi *mw_libmpi_of(const void *caller)
 {
+    const struct mw_module_entry *module = module_of(caller);
+    struct mw_libmpi *lib = module ? served_by(module) : NULL;
+    if (lib)
+        return lib;
     const struct mw_module_entry *object = library_of(caller);
     if (!object)
         return NULL;
     mw_lock_take(&libs_lock);
-    struct mw_libmpi *lib = add(object);
+    lib = add(object);
+    if (lib)
+        remember(module, lib);
     mw_lock_drop(&libs_lock);
     return lib;
 }
 
-static struct mw_libmpi *known_library(const void *caller)
+static struct mw_libmpi *known_library(enum mw_function function, const void *caller)
 {
     struct mw_libmpi *single = atomic_load_explicit(&mw_libmpi_single, memory_order_acquire);
-    return single ? single : mw_libmpi_of(caller);
+    if (single && !(mw_function_flags[function] & MW_FUNCTION_EARLY))
+        return single;
+    return mw_libmpi_of(caller);
 }
 
 /* RTLD_NEXT finds what stands behind us in the global scope: another tool, which must get the call, or
@@ -161,7 +199,7 @@ static void *next_of(const struct mw_libmpi *lib, const char *name)
 
 void *mw_libmpi_resolve(enum mw_function function, enum mw_entry entry, const void *caller)
 {
-    struct mw_libmpi *lib = known_library(caller);
+    struct mw_libmpi *lib = known_library(function, caller);
     if (!lib)
         return NULL;
     void *real = atomic_load_explicit(&lib->real[function][entry], memory_order_relaxed);

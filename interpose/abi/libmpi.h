@@ -21,7 +21,7 @@ struct mw_libmpi {
 };
 
 /* The library that serves code at this address; NULL when there is none. Discovers libraries that were
- * loaded since. */
+ * loaded since; remembers the answer for each loaded object. */
 struct mw_libmpi *mw_libmpi_of(const void *caller);
 
 /* The next function of that name after us: another tool's, else the library's own. NULL: none has it. */
@@ -30,7 +30,9 @@ void *mw_libmpi_resolve(enum mw_function function, enum mw_entry entry, const vo
 /* The library's own PMPI_X, past any tool: for the questions that we ask ourselves. NULL: it has none. */
 void *mw_libmpi_own(struct mw_libmpi *lib, enum mw_function function);
 
-/* Non-NULL while the process has exactly one MPI library. */
+/* Non-NULL while this process is known to have exactly one MPI library: then nothing is looked up by
+ * caller, but for the functions by which a second one can make its first appearance (those that
+ * may be called before MPI_Init). */
 extern _Atomic(struct mw_libmpi *) mw_libmpi_single;
 
 static inline void *mw_libmpi_real(enum mw_function function, enum mw_entry entry,
@@ -38,7 +40,16 @@ static inline void *mw_libmpi_real(enum mw_function function, enum mw_entry entr
 {
     struct mw_libmpi *lib = atomic_load_explicit(&mw_libmpi_single, memory_order_acquire);
     void *real = lib ? atomic_load_explicit(&lib->real[function][entry], memory_order_relaxed) : NULL;
-    return __builtin_expect(real != NULL, 1) ? real : mw_libmpi_resolve(function, entry, caller);
+    if (__builtin_expect(real != NULL, 1) && !(mw_function_flags[function] & MW_FUNCTION_EARLY))
+        return real;
+    return mw_libmpi_resolve(function, entry, caller);
+}
+
+/* Whether this caller's MPI library is `lib`. */
+static inline int mw_libmpi_serves(const struct mw_libmpi *lib, const void *caller)
+{
+    return __builtin_expect(atomic_load_explicit(&mw_libmpi_single, memory_order_acquire) == lib, 1) ||
+           mw_libmpi_of(caller) == lib;
 }
 
 #endif

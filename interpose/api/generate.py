@@ -18,7 +18,7 @@ BANNER = """\
  * Generated from mpi.table: edit that, not this. %s */
 """
 LAST_MPI3 = "3.1"  # names newer than this are missing from the smaller export list
-FLAG_LOCAL, FLAG_LIFECYCLE, FLAG_NEW = 1, 2, 4
+FLAG_LOCAL, FLAG_LIFECYCLE, FLAG_NEW, FLAG_EARLY = 1, 2, 4, 8
 WRAPPER_FILES = 8
 LIBRARY_NODE = "MPIWATCH_1"
 TAKEN_NAMES = ("entry", "caller", "frame", "call", "real", "real_fn", "rc")
@@ -55,7 +55,8 @@ def functions_header(table):
               "enum mw_function_flag {",
               "    MW_FUNCTION_LOCAL = %d, /* only counted, never an event */" % FLAG_LOCAL,
               "    MW_FUNCTION_LIFECYCLE = %d, /* starts or ends MPI */" % FLAG_LIFECYCLE,
-              "    MW_FUNCTION_NEW = %d /* introduced after MPI-%s */" % (FLAG_NEW, LAST_MPI3),
+              "    MW_FUNCTION_NEW = %d, /* introduced after MPI-%s */" % (FLAG_NEW, LAST_MPI3),
+              "    MW_FUNCTION_EARLY = %d /* a program's first MPI call may be this */" % FLAG_EARLY,
               "};", "",
               "/* Both are indexed by enum mw_function; unused numbers have NULL and 0. */",
               "extern const char *const mw_function_names[MW_FN_COUNT_];",
@@ -66,7 +67,7 @@ def functions_header(table):
 
 def function_flags(function):
     return (FLAG_LOCAL * function.is_local + FLAG_LIFECYCLE * function.is_lifecycle
-            + FLAG_NEW * function.is_newer_than(LAST_MPI3))
+            + FLAG_NEW * function.is_newer_than(LAST_MPI3) + FLAG_EARLY * function.is_early)
 
 
 def names_source(table):

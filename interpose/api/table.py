@@ -9,7 +9,7 @@ import re
 import sys
 
 LARGE_VERSION = "4.0"
-ATTRIBUTES = ("large", "removed", "handwritten", "optional")
+ATTRIBUTES = ("large", "removed", "handwritten", "optional", "early")
 WORDS = ("record", "starts", "prepares", "returns", "differs")
 
 # How a value of a C type reaches us when it is no opaque handle, enum or pointer to either.
@@ -106,6 +106,10 @@ class Function:
     def is_lifecycle(self):
         return self.record in ("init", "init_thread", "finalize", "abort", "session_init",
                                "session_finalize")
+
+    @property
+    def is_early(self):
+        return "early" in self.attributes
 
     @property
     def is_handwritten(self):

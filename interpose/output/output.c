@@ -178,10 +178,12 @@ void mw_output_chunk(unsigned type, const void *payload, size_t size)
 
 static uint64_t process_key(const struct mw_job_facts *job)
 {
+    /* The time of day tells a program from the one that replaced it by exec: pid and start are the same. */
     char text[512];
-    int length = snprintf(text, sizeof text, "%s/%s/%llu/%llu/%llu", job->host, job->boot_id,
+    int length = snprintf(text, sizeof text, "%s/%s/%llu/%llu/%llu/%llu", job->host, job->boot_id,
                           (unsigned long long)job->pid_ns, (unsigned long long)job->pid,
-                          (unsigned long long)job->start_time);
+                          (unsigned long long)job->start_time,
+                          (unsigned long long)mw_clock_ns(CLOCK_REALTIME));
     uint64_t key = mw_hash64(text, (size_t)length);
     return key ? key : 1;
 }

@@ -53,10 +53,14 @@ static void *create_file(const struct mw_config *config, const struct mw_job_fac
                          uint64_t size)
 {
     struct stat info;
-    snprintf(shared.path, sizeof shared.path, "%s/" MW_MAP_PREFIX "%u-%llu-%llu", config->shm,
-             (unsigned)geteuid(), (unsigned long long)job->pid,
-             (unsigned long long)job->start_time);
-    int file = open(shared.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    int file = -1;
+    /* What a program left that replaced itself by exec has our name: take the next. */
+    for (int i = 0; i < 4 && (file < 0 && (i == 0 || errno == EEXIST)); i++) {
+        snprintf(shared.path, sizeof shared.path, "%s/" MW_MAP_PREFIX "%u-%llu-%llu%s", config->shm,
+                 (unsigned)geteuid(), (unsigned long long)job->pid,
+                 (unsigned long long)job->start_time, &"---"[3 - i]);
+        file = open(shared.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    }
     if (file < 0)
         return NULL;
     void *memory = allocate(file, 0, size) && fstat(file, &info) == 0 ? map(file, 0, size) : NULL;

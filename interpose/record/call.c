@@ -75,6 +75,8 @@ void *mw_call_enter(struct mw_call *call, enum mw_function function, enum mw_ent
         if (!mw_lifecycle_starts(function, caller))
             return real;
     }
+    if (!mw_libmpi_serves(mw_recorder.lib, caller)) /* a second MPI in this process */
+        return real;
     if (!admit(call, function, caller, frame))
         return real;
     call->recorded = 1;
@@ -88,7 +90,7 @@ void *mw_local_enter(struct mw_call *call, enum mw_function function, enum mw_en
 {
     void *real = mw_libmpi_real(function, entry, caller);
     call->recorded = 0;
-    if (real && recording())
+    if (real && recording() && mw_libmpi_serves(mw_recorder.lib, caller))
         call->recorded = admit(call, function, caller, frame);
     return real;
 }
