@@ -41,18 +41,23 @@ enum mw_status mw_load_environment(struct mw_load *load)
     struct mw_process *process = &load->entry->process;
     struct mw_field field;
     enum mw_status status = MW_OK;
+    uint64_t node = 0, base = 0;
     while (status == MW_OK && mw_field_next(&load->reader, &field) == MW_OK) {
-        if (field.id == MW_F_ENVIRONMENT_node) {
-            process->facts_node |= mw_field_number(&field) != 0;
-        } else if (field.id == MW_F_ENVIRONMENT_base && mw_field_number(&field)) {
-            process->facts_base = mw_field_number(&field);
-            load->entry->facts_place = load->place;
-        } else if (field.id == MW_F_ENVIRONMENT_fact && field.is_bytes) {
-            struct mw_own_fact *own = mw_vector_add(
-                &load->trace->account, &load->entry->own_facts, sizeof *own, &status);
-            if (own)
-                status = fact_read(load, mw_field_reader(&field), own);
-        }
+        if (field.id == MW_F_ENVIRONMENT_node)
+            node = mw_field_number(&field);
+        else if (field.id == MW_F_ENVIRONMENT_base)
+            base = mw_field_number(&field);
+        if (field.id != MW_F_ENVIRONMENT_fact || !field.is_bytes)
+            continue;
+        struct mw_own_fact *own = mw_vector_add(&load->trace->account, &load->entry->own_facts,
+                                                sizeof *own, &status);
+        if (own)
+            status = fact_read(load, mw_field_reader(&field), own);
+    }
+    process->facts_node |= node != 0;
+    if (base) {
+        process->facts_base = base;
+        load->entry->facts_place = load->place;
     }
     return status;
 }
@@ -112,12 +117,22 @@ static struct mw_process_entry *base_find(struct mw_trace *trace,
     return NULL;
 }
 
+/* All that stand on one another between a process and a base of it that waits for it itself. */
+static void cycle_mark(struct mw_process_entry *entry, const struct mw_process_entry *base)
+{
+    for (; entry != base; entry = entry->facts_above)
+        entry->facts_cyclic = 1;
+    entry->facts_cyclic = 1;
+}
+
 /* What a process's facts build on; NULL where that is nothing, is not there, or is the process itself in the
- * end. Says so once where it is wrong. */
+ * end. Says so where it is wrong. */
 static struct mw_process_entry *base_usable(struct mw_trace *trace, struct mw_process_entry *entry)
 {
     struct mw_process_entry *base = base_find(trace, entry);
-    if (base && base->facts_state != FACTS_JOINING)
+    if (base && base->facts_state == FACTS_JOINING)
+        cycle_mark(entry, base);
+    if (base && !entry->facts_cyclic)
         return base;
     if (entry->process.facts_base)
         mw_damage_add(trace, entry->facts_place.source, entry->facts_place.offset, 0,
@@ -154,13 +169,14 @@ static enum mw_status facts_resolve(struct mw_trace *trace, struct mw_process_en
     entry->facts_state = FACTS_JOINING;
     entry->facts_above = NULL;
     while (entry) {
-        struct mw_process_entry *base = base_usable(trace, entry);
+        struct mw_process_entry *base = base_find(trace, entry);
         if (base && base->facts_state == FACTS_OWN) {
             base->facts_state = FACTS_JOINING;
             base->facts_above = entry;
             entry = base;
             continue;
         }
+        base = base_usable(trace, entry);
         enum mw_status settled = facts_settle(entry, base);
         if (settled != MW_OK)
             status = settled;

@@ -9,24 +9,17 @@
 
 #include "trace/decoder.h"
 
-enum mw_status mw_index_add(struct mw_trace *trace, struct mw_process_entry *entry,
-                            struct mw_place place, const struct mw_chunk_header *header,
-                            const uint8_t *payload)
+enum mw_status mw_index_read(struct mw_place place, const struct mw_chunk_header *header,
+                             const uint8_t *payload, struct mw_event_chunk *chunk)
 {
     struct mw_events_head head;
     /* Each event takes at least a byte of at most MW_CHUNK_MAX_RAW. */
-    if ((header->flags & MW_CHUNK_FLAG_ZSTD) || header->raw_length != header->length ||
+    if (header->process == 0 || (header->flags & MW_CHUNK_FLAG_ZSTD) ||
+        header->raw_length != header->length ||
         mw_events_head_read(payload, header->length, &head) != MW_OK ||
         head.count > MW_CHUNK_MAX_RAW || head.first > UINT64_MAX - head.count)
         return MW_ERR_CORRUPT;
-    if (head.count == 0)
-        return MW_OK;
-    enum mw_status status = MW_OK;
-    struct mw_event_chunk *added =
-        mw_vector_add(&trace->account, &entry->event_chunks, sizeof *added, &status);
-    if (!added)
-        return status;
-    *added = (struct mw_event_chunk){
+    *chunk = (struct mw_event_chunk){
         .thread = head.thread,
         .first = head.first,
         .count = head.count,
@@ -37,6 +30,18 @@ enum mw_status mw_index_add(struct mw_trace *trace, struct mw_process_entry *ent
         .check = header->check,
     };
     return MW_OK;
+}
+
+enum mw_status mw_index_add(struct mw_process_entry *entry, const struct mw_event_chunk *chunk)
+{
+    enum mw_status status = MW_OK;
+    if (chunk->count == 0)
+        return MW_OK;
+    struct mw_event_chunk *added =
+        mw_vector_add(&entry->trace->account, &entry->event_chunks, sizeof *added, &status);
+    if (added)
+        *added = *chunk;
+    return status;
 }
 
 static int compare(uint64_t x, uint64_t y)

@@ -69,10 +69,11 @@ static enum mw_status chunk_load(struct mw_trace *trace, struct mw_place place,
     struct mw_load load = {.trace = trace, .place = place};
     enum mw_status status;
     if (header->type == MW_CHUNK_EVENTS) {
-        if (header->process == 0)
-            return MW_ERR_CORRUPT;
-        status = mw_trace_find_process(trace, header->process, &load.entry);
-        return status == MW_OK ? mw_index_add(trace, load.entry, place, header, payload) : status;
+        struct mw_event_chunk chunk;
+        status = mw_index_read(place, header, payload, &chunk);
+        if (status == MW_OK)
+            status = mw_trace_find_process(trace, header->process, &load.entry);
+        return status == MW_OK ? mw_index_add(load.entry, &chunk) : status;
     }
     if (header->type >= sizeof loaders / sizeof *loaders || !loaders[header->type])
         return MW_OK; /* a type that we do not know */

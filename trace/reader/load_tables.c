@@ -84,9 +84,8 @@ static enum mw_status module_read(struct mw_load *load, struct mw_reader list,
             status = mw_field_text(load->trace, &field, &module->path);
             break;
         case MW_F_MODULE_build_id:
-            if (field.is_bytes)
-                status = bytes_keep(load->trace, &field, &module->build_id,
-                                    &module->build_id_size);
+            status =
+                bytes_keep(load->trace, &field, &module->build_id, &module->build_id_size);
             break;
         case MW_F_MODULE_start:
             module->start = mw_field_number(&field);
@@ -152,7 +151,7 @@ enum mw_status mw_load_sites(struct mw_load *load)
         while (status == MW_OK && mw_field_next(&list, &inner) == MW_OK) {
             if (inner.id == MW_F_SITE_id)
                 site.id = mw_field_number(&inner);
-            else if (inner.id == MW_F_SITE_frames && inner.is_bytes)
+            else if (inner.id == MW_F_SITE_frames)
                 status = frames_read(load, mw_field_reader(&inner), &site);
             else if (inner.id == MW_F_SITE_truncated)
                 site.truncated = mw_field_number(&inner) != 0;

@@ -144,6 +144,7 @@ struct mw_process_entry {
     size_t thread_counts_settled;
     struct mw_place facts_place;
     enum mw_facts_state { FACTS_OWN, FACTS_JOINING, FACTS_DONE } facts_state;
+    int facts_cyclic; /* they build on themselves in the end */
     struct mw_process_entry *facts_above; /* that waits for this one's */
     struct mw_job job;
     int has_job;
@@ -246,9 +247,10 @@ int mw_id_order(const void *a, const void *b);
 enum mw_status mw_facts_finish(struct mw_trace *trace);
 
 /* index.c */
-enum mw_status mw_index_add(struct mw_trace *trace, struct mw_process_entry *entry,
-                            struct mw_place place, const struct mw_chunk_header *header,
-                            const uint8_t *payload);
+/* From the head of an EVENTS chunk. MW_ERR_CORRUPT when it is absurd. */
+enum mw_status mw_index_read(struct mw_place place, const struct mw_chunk_header *header,
+                             const uint8_t *payload, struct mw_event_chunk *chunk);
+enum mw_status mw_index_add(struct mw_process_entry *entry, const struct mw_event_chunk *chunk);
 void mw_index_finish(struct mw_process_entry *entry);
 /* The chunks of one thread, by first event. */
 const struct mw_event_chunk *mw_index_thread(const struct mw_process_entry *entry, uint64_t thread,

@@ -59,6 +59,17 @@ static enum mw_status path_fault(const struct mw_trace *trace, const struct path
     return status;
 }
 
+/* A path that gave nothing, without anything being wrong with it, is wrong itself. */
+static void path_judge(struct mw_trace *trace, const struct path *path)
+{
+    if (path->first == path->end || path_fault(trace, path) == MW_OK)
+        return;
+    for (size_t i = path->first; i < path->end; i++)
+        if (mw_trace_source(trace, i)->damage_count || mw_trace_source(trace, i)->newer)
+            return;
+    mw_damage_add(trace, (uint32_t)path->first, 0, 0, MW_ERR_NOT_TRACE, "no chunk in it");
+}
+
 /* The trace as a whole: MW_OK when anything in it can be used. */
 static enum mw_status paths_judge(const struct mw_trace *trace, const struct path *paths,
                                   size_t *failed)
@@ -125,7 +136,7 @@ static enum mw_status files_finish(struct mw_trace *trace)
 }
 
 static enum mw_status trace_read(struct mw_trace *trace, unsigned flags,
-                                 const struct path *paths, size_t *failed)
+                                 const struct path *paths, size_t count, size_t *failed)
 {
     enum mw_status status = MW_OK;
     /* Memory first, then files: what a running process moves from one to the other meanwhile is then read
@@ -141,15 +152,18 @@ static enum mw_status trace_read(struct mw_trace *trace, unsigned flags,
         status = mw_load_source(trace, (uint32_t)i);
     free(trace->raw);
     trace->raw = NULL;
+    for (size_t i = 0; i < count && status == MW_OK; i++)
+        path_judge(trace, &paths[i]);
     if (status == MW_OK)
         status = paths_judge(trace, paths, failed);
-    if (status == MW_OK)
-        status = mw_processes_finish(trace);
+    if (status != MW_OK)
+        return status;
+    job_finish(trace); /* while the processes are in the order in which they were found */
+    status = mw_processes_finish(trace);
     if (status == MW_OK)
         status = files_finish(trace);
     if (status != MW_OK)
         return status;
-    job_finish(trace);
     mw_damage_finish(trace);
     return MW_OK;
 }
@@ -173,7 +187,7 @@ enum mw_status mw_trace_open(const char *const *names, size_t count, unsigned fl
     for (size_t i = 0; i < count && status == MW_OK; i++)
         status = path_add(trace, names[i], &paths[i]);
     if (status == MW_OK)
-        status = trace_read(trace, flags, paths, failed);
+        status = trace_read(trace, flags, paths, count, failed);
     free(paths);
     if (status == MW_OK) {
         *opened = trace;

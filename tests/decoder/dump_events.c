@@ -1,0 +1,496 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Prints a trace in the same canonical JSON lines as mwdecode.py, by the public reader API and
+ * nothing else. The two are compared line for line. Bytes of texts are printed as the code points
+ * U+0000 to U+00FF.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <mpiwatch/trace.h>
+
+static int first_field;
+
+static void record_begin(const char *name)
+{
+    printf("{\"record\":\"%s\"", name);
+}
+
+static void record_end(void)
+{
+    puts("}");
+}
+
+static void put_quoted(const char *text)
+{
+    putchar('"');
+    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
+        if (*c == '"' || *c == '\\')
+            printf("\\%c", *c);
+        else if (*c == '\n' || *c == '\r' || *c == '\t' || *c == '\b' || *c == '\f')
+            printf("\\%c", "btn?fr"[*c - '\b']);
+        else if (*c < 0x20 || *c > 0x7e)
+            printf("\\u%04x", *c);
+        else
+            putchar(*c);
+    }
+    putchar('"');
+}
+
+static void put_text(const char *name, const char *text)
+{
+    printf(",\"%s\":", name);
+    put_quoted(text);
+}
+
+static void put_u64(const char *name, uint64_t value)
+{
+    printf(",\"%s\":%" PRIu64, name, value);
+}
+
+static void put_i64(const char *name, int64_t value)
+{
+    printf(",\"%s\":%" PRId64, name, value);
+}
+
+static void put_key(const char *name, uint64_t key)
+{
+    printf(",\"%s\":\"%016" PRIx64 "\"", name, key);
+}
+
+static void put_texts(const char *name, const char *const *texts, size_t count)
+{
+    printf(",\"%s\":[", name);
+    for (size_t i = 0; i < count; i++) {
+        if (i)
+            putchar(',');
+        put_quoted(texts[i]);
+    }
+    putchar(']');
+}
+
+static void list_begin(const char *name)
+{
+    printf(",\"%s\":[", name);
+    first_field = 1;
+}
+
+static void list_separate(void)
+{
+    if (!first_field)
+        putchar(',');
+    first_field = 0;
+}
+
+static const char *status_word(enum mw_status status)
+{
+    static const char *const words[] = {
+#define WORD(id, text) #id,
+        MW_STATUS_LIST(WORD)
+#undef WORD
+    };
+    const char *word = words[status];
+    return strncmp(word, "MW_ERR_", 7) == 0 ? word + 7 : word;
+}
+
+static void dump_files(const mw_trace *trace)
+{
+    for (size_t i = 0; i < mw_trace_file_count(trace); i++) {
+        const struct mw_file *file = mw_trace_file(trace, i);
+        if (file->residue)
+            continue;
+        record_begin("file");
+        put_text("path", file->path);
+        put_u64("size", file->size);
+        put_u64("chunks", file->chunks);
+        put_text("writer", file->writer);
+        put_text("host", file->host);
+        put_text("boot_id", file->boot_id);
+        put_u64("pid_ns", file->pid_ns);
+        put_u64("mnt_ns", file->mnt_ns);
+        put_u64("user_ns", file->user_ns);
+        record_end();
+    }
+}
+
+static int damage_order(const void *a, const void *b)
+{
+    const struct mw_damage *x = *(const struct mw_damage *const *)a;
+    const struct mw_damage *y = *(const struct mw_damage *const *)b;
+    int order = strcmp(x->file, y->file);
+    if (!order)
+        order = (x->offset > y->offset) - (x->offset < y->offset);
+    if (!order)
+        order = (x->length > y->length) - (x->length < y->length);
+    return order ? order : strcmp(status_word(x->status), status_word(y->status));
+}
+
+static void dump_damage(const mw_trace *trace)
+{
+    size_t count = mw_trace_damage_count(trace);
+    const struct mw_damage **all = calloc(count + 1, sizeof *all);
+    if (!all)
+        abort();
+    for (size_t i = 0; i < count; i++)
+        all[i] = mw_trace_damage(trace, i);
+    qsort(all, count, sizeof *all, damage_order);
+    for (size_t i = 0; i < count; i++) {
+        record_begin("damage");
+        put_text("file", all[i]->file);
+        put_u64("offset", all[i]->offset);
+        put_u64("length", all[i]->length);
+        put_text("status", status_word(all[i]->status));
+        record_end();
+    }
+    free(all);
+}
+
+/* For people: what the reader says about what it could not read. */
+static int dump_messages(const mw_trace *trace)
+{
+    for (size_t i = 0; i < mw_trace_damage_count(trace); i++) {
+        const struct mw_damage *damage = mw_trace_damage(trace, i);
+        printf("%s: byte %" PRIu64 ", %" PRIu64 " bytes: %s (%s)\n", damage->file, damage->offset,
+               damage->length, damage->text, mw_status_text(damage->status));
+    }
+    for (size_t p = 0; p < mw_trace_process_count(trace); p++) {
+        const struct mw_process *process = mw_trace_process(trace, p);
+        for (size_t t = 0; t < process->thread_count; t++) {
+            mw_cursor *cursor;
+            const struct mw_call_record *record;
+            if (mw_cursor_open(trace, process, process->threads[t].index, &cursor) != MW_OK)
+                return 1;
+            while (mw_cursor_next(cursor, &record) == MW_OK)
+                ;
+            for (size_t i = 0; i < mw_cursor_damage_count(cursor); i++) {
+                const struct mw_damage *damage = mw_cursor_damage(cursor, i);
+                printf("%s: byte %" PRIu64 ", %" PRIu64 " bytes: %s (%s)\n", damage->file,
+                       damage->offset, damage->length, damage->text,
+                       mw_status_text(damage->status));
+            }
+            mw_cursor_close(cursor);
+        }
+    }
+    return 0;
+}
+
+static void dump_job(const struct mw_job *job)
+{
+    record_begin("job");
+    put_text("key", job->key);
+    put_text("launcher", job->launcher);
+    put_text("job_id", job->job_id);
+    put_text("program", job->program);
+    put_texts("command", job->command, job->command_count);
+    record_end();
+}
+
+static void dump_process(const struct mw_process *process)
+{
+    record_begin("process");
+    put_key("process", process->key);
+    put_text("host", process->host);
+    put_u64("pid", process->pid);
+    put_u64("start_time", process->start_time);
+    put_u64("ppid", process->ppid);
+    put_text("exe", process->exe);
+    put_text("cwd", process->cwd);
+    put_text("boot_id", process->boot_id);
+    put_text("mpi_library", process->mpi_library);
+    put_texts("arguments", process->arguments, process->argument_count);
+    put_i64("clock", process->clock);
+    put_i64("abi", process->abi);
+    put_i64("rank_hint", process->rank_hint);
+    put_i64("size_hint", process->size_hint);
+    put_u64("began", process->began);
+    put_u64("pid_ns", process->pid_ns);
+    put_i64("thread_level_asked", process->thread_level_asked);
+    put_i64("has_rank", process->has_rank);
+    put_i64("rank", process->rank);
+    put_i64("size", process->size);
+    put_text("library_version", process->library_version);
+    put_text("processor_name", process->processor_name);
+    put_i64("standard", process->standard);
+    put_i64("thread_level", process->thread_level);
+    put_u64("init_end", process->init_end);
+    put_i64("appnum", process->appnum);
+    put_i64("end_reason", process->end_reason);
+    put_u64("end_time", process->end_time);
+    put_u64("finalize_end", process->finalize_end);
+    put_i64("end_code", process->end_code);
+    put_key("facts_base", process->facts_base);
+    put_i64("facts_node", process->facts_node);
+    record_end();
+
+    const struct mw_cost *cost = &process->cost;
+    record_begin("cost");
+    put_u64("init", cost->init_ns);
+    put_u64("encode", cost->encode_ns);
+    put_u64("write", cost->write_ns);
+    put_u64("bytes", cost->bytes);
+    put_u64("chunks", cost->chunks);
+    put_u64("events", cost->events);
+    put_u64("longest", cost->longest_ns);
+    put_u64("finalize", cost->finalize_ns);
+    put_u64("memory", cost->memory);
+    put_u64("stamp", cost->stamp_ps);
+    record_end();
+}
+
+static void dump_clocks_and_modules(const struct mw_process *process)
+{
+    for (size_t i = 0; i < process->clock_count; i++) {
+        record_begin("clock");
+        put_u64("time", process->clocks[i].time);
+        put_u64("raw", process->clocks[i].raw_ns);
+        put_u64("real", process->clocks[i].real_ns);
+        put_u64("mono", process->clocks[i].mono_ns);
+        put_u64("width", process->clocks[i].width);
+        record_end();
+    }
+    for (size_t i = 0; i < process->module_count; i++) {
+        const struct mw_module *module = &process->modules[i];
+        if (mw_process_module(process, module->id) != module)
+            abort();
+        record_begin("module");
+        put_u64("id", module->id);
+        put_text("path", module->path);
+        printf(",\"build_id\":\"");
+        for (size_t b = 0; b < module->build_id_size; b++)
+            printf("%02x", module->build_id[b]);
+        putchar('"');
+        put_u64("start", module->start);
+        put_u64("end", module->end);
+        put_i64("role", module->role);
+        record_end();
+    }
+}
+
+static void dump_sites(const struct mw_process *process)
+{
+    for (size_t i = 0; i < process->site_count; i++) {
+        const struct mw_site *site = &process->sites[i];
+        if (mw_process_site(process, site->id) != site)
+            abort();
+        record_begin("site");
+        put_u64("id", site->id);
+        list_begin("frames");
+        for (size_t f = 0; f < site->frame_count; f++) {
+            list_separate();
+            printf("%" PRIu64 ",%" PRIu64, site->frames[f].module, site->frames[f].offset);
+        }
+        putchar(']');
+        put_i64("truncated", site->truncated);
+        record_end();
+    }
+}
+
+static void put_runs(const char *name, const struct mw_run *runs, size_t count)
+{
+    list_begin(name);
+    for (size_t i = 0; i < count; i++) {
+        list_separate();
+        printf("%" PRId64 ",%" PRId64 ",%" PRIu64, runs[i].start, runs[i].stride, runs[i].count);
+    }
+    putchar(']');
+}
+
+static void dump_comms(const struct mw_process *process)
+{
+    for (size_t i = 0; i < process->comm_count; i++) {
+        const struct mw_comm *comm = &process->comms[i];
+        if (mw_process_comm(process, comm->id) != comm)
+            abort();
+        record_begin("comm");
+        put_u64("id", comm->id);
+        put_i64("how", comm->how);
+        put_i64("parent", comm->parent);
+        put_u64("number", comm->number);
+        put_u64("size", comm->size);
+        put_u64("rank", comm->rank);
+        put_u64("remote_size", comm->remote_size);
+        put_u64("hash", comm->hash);
+        put_runs("members", comm->members, comm->member_runs);
+        put_runs("remote_members", comm->remote_members, comm->remote_member_runs);
+        put_text("name", comm->name);
+        put_u64("freed", comm->freed);
+        record_end();
+    }
+}
+
+static void dump_counts_and_open(const struct mw_process *process)
+{
+    for (size_t i = 0; i < process->count_count; i++) {
+        record_begin("count");
+        put_u64("function", process->counts[i].function);
+        put_text("name", process->counts[i].name);
+        put_u64("calls", process->counts[i].calls);
+        record_end();
+    }
+    record_begin("open");
+    put_u64("taken", process->open_taken_ns);
+    put_i64("alive", process->open_alive);
+    record_end();
+    for (size_t i = 0; i < process->open_call_count; i++) {
+        const struct mw_open_call *call = &process->open_calls[i];
+        record_begin("open_call");
+        put_u64("thread", call->thread);
+        put_u64("function", call->function);
+        put_u64("start", call->start);
+        put_u64("site", call->site);
+        put_text("name", call->name);
+        put_i64("comm", call->comm);
+        put_i64("peer", call->peer);
+        put_i64("tag", call->tag);
+        put_i64("instance", call->instance);
+        record_end();
+    }
+}
+
+static void dump_health_and_facts(const struct mw_process *process)
+{
+    for (size_t i = 0; i < process->health_count; i++) {
+        record_begin("health");
+        put_text("code", process->health[i].code);
+        put_text("message", process->health[i].message);
+        put_u64("count", process->health[i].count);
+        put_u64("time", process->health[i].time);
+        record_end();
+    }
+    for (size_t i = 0; i < process->fact_count; i++) {
+        record_begin("fact");
+        put_text("section", process->facts[i].section);
+        put_text("key", process->facts[i].key);
+        put_text("value", process->facts[i].value);
+        put_text("source", process->facts[i].source);
+        record_end();
+    }
+}
+
+static void put_event(const struct mw_event *event)
+{
+    put_i64("kind", event->kind);
+    put_u64("flags", event->flags);
+    put_u64("function", event->function);
+    put_u64("start", event->start);
+    put_u64("end", event->end);
+    put_i64("comm", event->comm);
+    put_i64("peer", event->peer);
+    put_i64("tag", event->tag);
+    put_u64("bytes", event->bytes);
+    put_u64("bytes_in", event->bytes_in);
+    put_u64("site", event->site);
+    put_u64("request", event->request);
+    put_u64("origin", event->origin);
+    put_i64("ordinal", event->ordinal);
+    put_u64("polls", event->polls);
+    put_u64("busy", event->busy);
+    put_i64("code", event->code);
+}
+
+static void dump_call(const struct mw_call_record *record)
+{
+    for (size_t i = 0; i < record->part_count; i++) {
+        record_begin("part");
+        put_u64("number", record->number - record->part_count + i);
+        put_event(&record->parts[i]);
+        record_end();
+    }
+    record_begin("call");
+    put_u64("number", record->number);
+    put_u64("parts", record->part_count);
+    put_i64("incomplete", record->incomplete);
+    put_event(&record->call);
+    record_end();
+}
+
+static int dump_thread(const mw_trace *trace, const struct mw_process *process,
+                       const struct mw_thread *thread, int with_events)
+{
+    mw_cursor *cursor;
+    const struct mw_call_record *record;
+    record_begin("thread");
+    put_u64("thread", thread->index);
+    put_u64("tid", thread->tid);
+    put_text("name", thread->name);
+    put_i64("main", thread->main);
+    record_end();
+    if (!with_events)
+        return 0;
+    enum mw_status status = mw_cursor_open(trace, process, thread->index, &cursor);
+    if (status != MW_OK)
+        return 1;
+    while ((status = mw_cursor_next(cursor, &record)) == MW_OK)
+        dump_call(record);
+    record_begin("missing");
+    put_u64("events", mw_cursor_missing(cursor));
+    record_end();
+    mw_cursor_close(cursor);
+    return status != MW_END;
+}
+
+static int process_order(const void *a, const void *b)
+{
+    uint64_t x = (*(const struct mw_process *const *)a)->key;
+    uint64_t y = (*(const struct mw_process *const *)b)->key;
+    return x < y ? -1 : x > y;
+}
+
+static int dump_processes(const mw_trace *trace, int with_events)
+{
+    size_t count = mw_trace_process_count(trace);
+    const struct mw_process **all = calloc(count + 1, sizeof *all);
+    int failed = !all;
+    for (size_t i = 0; !failed && i < count; i++)
+        all[i] = mw_trace_process(trace, i);
+    if (!failed)
+        qsort(all, count, sizeof *all, process_order);
+    for (size_t i = 0; !failed && i < count; i++) {
+        dump_process(all[i]);
+        dump_clocks_and_modules(all[i]);
+        dump_sites(all[i]);
+        dump_comms(all[i]);
+        dump_counts_and_open(all[i]);
+        dump_health_and_facts(all[i]);
+        for (size_t t = 0; !failed && t < all[i]->thread_count; t++)
+            failed = dump_thread(trace, all[i], &all[i]->threads[t], with_events);
+    }
+    free(all);
+    return failed;
+}
+
+int main(int argc, char **argv)
+{
+    int with_events = 1, residue = 0, messages = 0, first = 1;
+    for (; first < argc && strncmp(argv[first], "--", 2) == 0; first++) {
+        with_events &= strcmp(argv[first], "--no-events") != 0;
+        residue |= strcmp(argv[first], "--residue") == 0;
+        messages |= strcmp(argv[first], "--messages") == 0;
+    }
+    if (first == argc) {
+        fprintf(stderr, "usage: dump_events [--no-events | --messages] [--residue] PATH...\n");
+        return 129;
+    }
+    mw_trace *trace;
+    size_t failed = 0;
+    enum mw_status status =
+        mw_trace_open((const char *const *)argv + first, (size_t)(argc - first),
+                      residue ? MW_OPEN_RESIDUE : 0, &trace, &failed);
+    if (status != MW_OK) {
+        fprintf(stderr, "%s: %s\n", argv[first + (int)failed], status_word(status));
+        return 1;
+    }
+    int bad;
+    if (messages) {
+        bad = dump_messages(trace);
+    } else {
+        dump_files(trace);
+        dump_damage(trace);
+        dump_job(mw_trace_job(trace));
+        bad = dump_processes(trace, with_events);
+    }
+    mw_trace_close(trace);
+    return bad || fflush(stdout) != 0;
+}

@@ -1,0 +1,243 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Both decoders say the same: of the golden traces, of what is left when they are cut anywhere, of random
+traces and of random nonsense with right checksums.
+
+    test_decoders.py DUMP_EVENTS [SEED]
+"""
+
+import os
+import random
+import struct
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+# pylint: disable=wrong-import-position
+import compare  # noqa: E402
+import mwdecode  # noqa: E402
+import mwwrite as w  # noqa: E402
+
+GOLDEN = os.path.join(HERE, "..", "golden", "v1")
+DUMP = os.path.abspath(sys.argv.pop(1))
+SEED = int(sys.argv.pop(1)) if len(sys.argv) > 1 else 20261130
+KEYS = [1, 2, 3, (1 << 64) - 1]
+
+
+def golden_files():
+    for folder, _, names in os.walk(GOLDEN):
+        for name in sorted(names):
+            if name.endswith(".mpiw"):
+                yield os.path.join(folder, name)
+
+
+def read(path):
+    with open(path, "rb") as handle:
+        return handle.read()
+
+
+def reframe(header, payload):
+    """The chunk with another payload, and right checksums."""
+    return w.frame(header.type, payload, header.process, header.version, header.flags & ~1)
+
+
+class Random:
+    """Random traces: mostly right, sometimes extreme."""
+
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+
+    def number(self):
+        bits = self.random.choice((0, 1, 3, 7, 8, 14, 31, 32, 33, 62, 63, 64))
+        return self.random.getrandbits(bits) if bits else 0
+
+    def signed(self):
+        value = self.number() >> 1
+        return self.random.choice((value, -value - 1))
+
+    def words(self):
+        return self.random.randbytes(self.random.randrange(6)) + self.random.choice((b"", b"word"))
+
+    def fields(self, description):
+        out = b""
+        for field in self.random.choices(description, k=self.random.randrange(1, 12)):
+            out += self.field(field)
+        return out
+
+    def field(self, field):
+        number = field.number
+        if self.random.random() < 0.03:
+            return self.random.choice((w.number(number, self.number()), w.data(number, self.words())))
+        if field.what in ("number", "signed"):
+            return w.number(number, self.number())
+        if field.what == "record":
+            return w.data(number, self.fields(field.inner))
+        if field.what == "packed":
+            count = self.random.randrange(4) * field.group
+            return w.packed(number, [self.number() for _ in range(count)])
+        return w.data(number, self.words())
+
+    def metadata(self):
+        kind = self.random.choice(list(mwdecode.CHUNKS))
+        return w.chunk(kind, self.fields(mwdecode.CHUNKS[kind]), process=self.random.choice(KEYS),
+                       zstd=self.random.random() < 0.2)
+
+    def event(self, shapes):
+        if shapes and self.random.random() < 0.7:
+            item = dict(self.random.choice(shapes))
+        else:
+            item = w.event(self.random.randrange(1, 7), flags=self.random.getrandbits(18),
+                           function=self.number(), comm=(self.number() >> 1) - 1, peer=self.signed(),
+                           tag=self.signed(), bytes=self.number(), bytes_in=self.number(),
+                           site=self.number())
+            shapes.append(item)
+        item.update(start=self.number(), end=self.number(), request=self.number(),
+                    origin=self.number(), polls=self.number(), busy=self.number(),
+                    code=self.signed(), ordinal=self.random.randrange(1 << 40))
+        return item
+
+    def events(self):
+        shapes = []
+        items = [self.event(shapes) for _ in range(self.random.randrange(1, 80))]
+        shift = self.random.choice((0, 0, 4, 63))
+        return w.events(w.give_ordinals(items), self.random.choice(KEYS),
+                        thread=self.random.randrange(3), first=self.random.randrange(60),
+                        shift=shift, base=self.number() >> shift, request=self.number(),
+                        step=self.random.randrange(1, 50))
+
+    def trace(self):
+        return [self.events() if self.random.random() < 0.3 else self.metadata()
+                for _ in range(self.random.randrange(1, 40))]
+
+    def nonsense(self, payload):
+        """Some bytes of it changed, cut or doubled."""
+        out = bytearray(payload)
+        for _ in range(self.random.randrange(1, 4)):
+            at = self.random.randrange(len(out) + 1)
+            change = self.random.randrange(4)
+            if change == 0 and at < len(out):
+                out[at] ^= 1 << self.random.randrange(8)
+            elif change == 1 and at < len(out):
+                out[at] = self.random.choice((0, 1, 0x7F, 0x80, 0xFF))
+            elif change == 2:
+                out[at:at] = self.random.randbytes(self.random.randrange(3))
+            elif change == 3:
+                del out[at:at + self.random.randrange(3)]
+        return bytes(out)
+
+
+class Decoders(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def same(self, content, what):
+        path = os.path.join(self.folder.name, "t.mpiw")
+        with open(path, "wb") as handle:
+            handle.write(content)
+        found = compare.difference(DUMP, path)
+        self.assertIsNone(found, f"{what}: {found}\n{content.hex()}")
+
+    def test_golden(self):
+        traces = list(golden_files()) + [os.path.join(GOLDEN, "folder.mpiw")]
+        self.assertGreater(len(traces), 15)
+        for trace in traces:
+            self.assertIsNone(compare.difference(DUMP, trace), trace)
+
+    def test_cut_anywhere(self):
+        content = read(os.path.join(GOLDEN, "full.mpiw"))
+        starts = [header.offset for header, _ in mwdecode.chunks(content, lambda *_: None)]
+        places = {start + more for start in starts for more in (-1, 0, 1, 31, 32, 33)}
+        places |= set(range(5, len(content), 97))
+        for place in sorted(place for place in places if 0 <= place <= len(content)):
+            self.same(content[:place], f"cut at {place}")
+            if place % 5 == 0:
+                self.same(content[place:], f"without the first {place}")
+
+    def test_any_byte_changed(self):
+        generator = random.Random(SEED)
+        content = read(os.path.join(GOLDEN, "full.mpiw"))
+        for _ in range(150):
+            changed = bytearray(content)
+            at = generator.randrange(len(content))
+            changed[at] ^= 1 << generator.randrange(8)
+            self.same(bytes(changed), f"byte {at} changed")
+
+    def test_random_traces(self):
+        for seed in range(SEED, SEED + 150):
+            self.same(b"".join(Random(seed).trace()), f"seed {seed}")
+
+    def test_chunks_in_any_arrangement(self):
+        for seed in range(SEED, SEED + 60):
+            maker = Random(seed)
+            chunks = maker.trace()
+            out = b""
+            for chunk in chunks:
+                cut = maker.random.randrange(len(chunk)) if maker.random.random() < 0.2 else None
+                out += chunk[:cut] + maker.random.choice((b"", b"", b"", b"MW", b"\0" * 40, chunk))
+            self.same(out, f"seed {seed}")
+
+    def test_nonsense_with_right_checksums(self):
+        for seed in range(SEED, SEED + 150):
+            maker = Random(seed)
+            out = b""
+            for chunk in maker.trace():
+                header = mwdecode.Header(chunk, 0)
+                payload = chunk[32:]
+                if header.flags & 1:
+                    payload = mwdecode.content(header, payload)
+                if header.type == w.TYPE["EVENTS"]:
+                    out += self.nonsense_events(maker, header, payload)
+                else:
+                    out += reframe(header, maker.nonsense(payload))
+            self.same(out, f"seed {seed}")
+
+    @staticmethod
+    def nonsense_events(maker, header, payload):
+        """Changes the head or the content, not the frame: what is left of a broken frame is zstd's affair."""
+        chunk = mwdecode.EventChunk(payload)
+        head = payload[:len(payload) - len(chunk.frame)]
+        content = mwdecode.decompress_beginning(chunk.frame)
+        if maker.random.random() < 0.2:
+            return w.frame(header.type, maker.nonsense(head) + chunk.frame, header.process)
+        return w.frame(header.type, head + w.compress(maker.nonsense(content)), header.process)
+
+
+class Writer(unittest.TestCase):
+    """What the tests write is what they mean to write."""
+
+    def test_events_come_back(self):
+        for seed in range(100):
+            maker = Random(seed)
+            shapes = []
+            items = w.give_ordinals([maker.event(shapes) for _ in range(50)])
+            written = w.events(items, 1, step=7)
+            header = mwdecode.Header(written, 0)
+            events, whole = mwdecode.EventChunk(written[32:]).events()
+            self.assertTrue(header.within and whole)
+            self.assertEqual(len(events), len(items))
+            for item, event in zip(items, events):
+                self.compare(item, event)
+
+    def compare(self, item, event):
+        for name in ("kind", "flags", "function", "comm", "peer", "tag", "bytes", "bytes_in", "site"):
+            self.assertEqual(item[name], event[name])
+        for name, flag in (("request", w.REQUEST), ("ordinal", w.COUNTED), ("origin", w.FOREIGN),
+                           ("code", w.ERROR)):
+            if item["flags"] & flag:
+                self.assertEqual(item[name], event[name])
+        if not item["flags"] & w.PART:
+            self.assertEqual((item["start"], item["end"]), (event["start"], event["end"]))
+        if item["kind"] == w.POLL:
+            self.assertEqual((item["polls"], item["busy"]), (event["polls"], event["busy"]))
+
+    def test_header(self):
+        framed = w.frame("RANK", b"abc", 7)
+        self.assertEqual(framed[:4], b"MWCK")
+        self.assertEqual(struct.unpack_from("<HBBQII", framed, 4), (4, 1, 0, 7, 3, 3))
+
+
+if __name__ == "__main__":
+    unittest.main()
