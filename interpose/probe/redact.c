@@ -89,14 +89,15 @@ static int looks_like_password(struct word word)
 static int announced(const struct scan *scan, struct word word)
 {
     struct word previous = scan->previous;
-    if (previous.size == 0 || word.size == 0)
+    if (previous.size == 0 || word.size == 0 || equals_nocase(word, "bearer") ||
+        equals_nocase(word, "basic"))
         return 0;
     if (scan->joint == '=')
         return named_secret(previous, word);
     if (scan->joint != ' ' || word.text[0] == '-')
         return 0;
-    if (equals_nocase(previous, "bearer") || equals_nocase(previous, "authorization:"))
-        return !equals_nocase(word, "bearer") && !equals_nocase(word, "basic");
+    if (equals_nocase(previous, "bearer"))
+        return 1;
     if (equals_nocase(previous, "basic"))
         return word.size >= 8 && !harmless(word);
     if (equals(previous, "-p"))
@@ -223,24 +224,35 @@ static size_t word_end(const char *text, size_t at, size_t length)
                : at;
 }
 
+/* The word just read may name the next one: "name=", "name: " and "name": do so like "name ". */
+static void name_take(struct scan *scan, struct word word, int assigns)
+{
+    if (!equals(word, ":"))
+        scan->previous = word;
+    if (word.size && word.text[word.size - 1] == ':') {
+        assigns = 1;
+        if (word.size > 1)
+            scan->previous.size--;
+    }
+    scan->joint = assigns ? '=' : 0;
+}
+
 static void scan_text(struct scan *scan, const char *text, size_t length)
 {
     size_t at = 0;
     while (at < length) {
         size_t end = word_end(text, at, length);
-        /* "name=" with nothing behind it is a name, not padding */
         struct word word = {text + at, end - at};
         while (word.size && word.text[word.size - 1] == '=')
             word.size--;
         if (end > at) {
-            if (word.size >= 11 && memcmp(word.text, "-----BEGIN", 10) == 0) {
+            if (word.size >= 10 && memcmp(word.text, "-----BEGIN", 10) == 0) {
                 redact(scan); /* a key in PEM form, and whatever follows it */
                 return;
             }
             judge(scan, word);
             mw_text_add_some(scan->out, word.text + word.size, end - at - word.size);
-            scan->previous = word;
-            scan->joint = 0;
+            name_take(scan, word, end - at > word.size);
         }
         at = end;
         while (at < length && ends_word(text[at])) {

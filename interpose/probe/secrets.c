@@ -168,7 +168,7 @@ int mw_plain_value(const char *value, size_t length)
     for (size_t i = 0; i < length; i++) {
         digits += (size_t)is_digit(value[i]);
         letters += (size_t)(is_upper(value[i]) || is_lower(value[i]));
-        if (!is_digit(value[i]) && !strchr(".,:;+-x*kKmMgGtTbBsiu", value[i]))
+        if (!is_digit(value[i]) && !strchr(".,:;+-x*eEkKmMgGtTbBsiu", value[i]))
             return 0;
     }
     return digits > 0 && letters <= 1 + length / 4 && length <= 40;
@@ -213,9 +213,12 @@ int mw_token_value(const char *value, size_t length)
                   {"glpat-", 20}, {"github_pat_", 40}, {"xoxb-", 20}, {"xoxp-", 20}, {"xoxa-", 20},
                   {"AIza", 35},   {"npm_", 36},      {"pypi-AgE", 40}, {"dckr_pat_", 25},
                   {"sk-", 30},    {"hf_", 30},       {"ya29.", 30},  {"SG.", 50},   {"glsa_", 30}};
+    size_t digits = 0;
+    for (size_t i = 0; i < length; i++)
+        digits += (size_t)is_digit(value[i]);
     for (size_t i = 0; i < COUNT(issued); i++)
         if (length >= issued[i].least && starts(value, length, issued[i].prefix) &&
-            restlessness(value, length) >= 25)
+            digits >= 2 && restlessness(value, length) >= 25)
             return 1;
     if (length == 20 && (starts(value, length, "AKIA") || starts(value, length, "ASIA"))) {
         size_t i = 4;
@@ -229,7 +232,7 @@ int mw_token_value(const char *value, size_t length)
 
 static int random_hex(const char *value, size_t length)
 {
-    unsigned seen = 0, different = 0;
+    unsigned seen = 0, different = 0, digits = 0;
     if (length < 32)
         return 0;
     for (size_t i = 0; i < length; i++) {
@@ -237,9 +240,10 @@ static int random_hex(const char *value, size_t length)
             return 0;
         unsigned bit = 1u << (is_digit(value[i]) ? value[i] - '0' : lower(value[i]) - 'a' + 10);
         different += !(seen & bit);
+        digits += (unsigned)is_digit(value[i]);
         seen |= bit;
     }
-    return different >= 9; /* masks of CPUs repeat a few digits */
+    return different >= 9 && digits >= 2 && digits + 2 <= length; /* masks of CPUs repeat a few digits */
 }
 
 static int random_base64(const char *value, size_t length)
