@@ -226,7 +226,7 @@ def mpi_test(function=None, *, only=None, variants=(None,)):
             for variant in variants:
                 name = "%s: %s" % (mpi.name, body.__name__)
                 if variant is not None:
-                    name += " %s" % (variant if isinstance(variant, str) else "-".join(map(str, variant)))
+                    name += " %s" % (", ".join(variant) if isinstance(variant, tuple) else variant)
                 arguments = (mpi,) if variant is None else (mpi, variant)
                 _tests.append((name, body, arguments))
         return body

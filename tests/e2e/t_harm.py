@@ -24,15 +24,25 @@ def without_frames(text):
     return [line for line in tidy(text) if not re.match(r"\s*(\[HOST:PID\] )?\[?\s*\d+\]?\s+\S+\(.*\)\s*\[0xADDRESS\]", line)]
 
 
+def outcome(job):
+    return job.code, tidy(job.stdout), without_frames(job.stderr)
+
+
 @mpi_test(variants=ENDINGS)
 def ends_as_without_us(mpi, folder, mode):
+    """Exit code, stdout and stderr of the whole job. Which rank's end a launcher reports first is a matter of luck, so a few runs
+    without us show what may happen."""
     program = mpi.build("ending.c")
-    plain = mpi.run(3, [program, mode, 50], folder)
     job, path = mpi.record(3, [program, mode, 50], folder)
-    same(job.code, plain.code, "exit code of the job")
-    same(tidy(job.stdout), tidy(plain.stdout), "stdout")
-    same(without_frames(job.stderr), without_frames(plain.stderr), "stderr")
     check(os.path.isdir(path), "no trace")
+    ours = outcome(job)
+    for _ in range(5):
+        plain = outcome(mpi.run(3, [program, mode, 50], folder))
+        if plain == ours:
+            return
+    same(ours[0], plain[0], "exit code of the job")
+    same(ours[1], plain[1], "stdout")
+    same(ours[2], plain[2], "stderr")
 
 
 @mpi_test(variants=("", "0", "1", "2", "3"))
