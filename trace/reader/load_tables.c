@@ -183,8 +183,16 @@ _Static_assert(offsetof(struct mw_module, id) == 0 && offsetof(struct mw_site, i
 
 static int clock_order(const void *a, const void *b)
 {
-    int order = mw_id_order(a, b);
-    return order ? order : memcmp(a, b, sizeof(struct mw_clock_reading));
+    const struct mw_clock_reading *x = a, *y = b;
+    const uint64_t numbers[][2] = {{x->time, y->time},
+                                   {x->raw_ns, y->raw_ns},
+                                   {x->real_ns, y->real_ns},
+                                   {x->mono_ns, y->mono_ns},
+                                   {x->width, y->width}};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (numbers[i][0] != numbers[i][1])
+            return numbers[i][0] < numbers[i][1] ? -1 : 1;
+    return 0;
 }
 
 static int health_code_order(const void *a, const void *b)
