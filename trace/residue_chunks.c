@@ -182,13 +182,21 @@ static void events_encode(struct job *job, const struct mw_map_thread *thread, u
             job->latest = events[i].end;
 }
 
-/* The first event that a live process cannot have overwritten: it may be writing the one after `committed`. */
+/* How far beyond `committed` a live process may be writing: one event, as other processors see it on x86;
+ * where stores may overtake a release store, as many as may be on their way. */
+#if defined(__x86_64__)
+enum { AHEAD = 1 };
+#else
+enum { AHEAD = 64 };
+#endif
+
+/* The first event that a live process cannot have overwritten. */
 static uint64_t events_oldest(struct job *job, const struct mw_map_thread *thread, uint64_t offset)
 {
     if (!in_motion(job))
         return 0;
     uint64_t committed = read_u64(job, offset + offsetof(struct mw_map_thread, committed));
-    return committed >= thread->capacity ? committed - thread->capacity + 1 : 0;
+    return committed + AHEAD > thread->capacity ? committed + AHEAD - thread->capacity : 0;
 }
 
 static void give_events(struct job *job, uint64_t thread_offset)
