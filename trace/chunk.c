@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Owns the 32 bytes before each payload and the checksums (docs/format.md section 3). Pure functions
- * over memory for both halves; any thread; no allocation, no I/O. xxhash is compiled in, so that the
- * preload library neither needs nor exports it.
+ * Owns the 32 bytes before each payload and the checksums (docs/format.md section 3). Pure
+ * functions over memory for both halves; any thread; no allocation, no I/O. xxhash is compiled in,
+ * so that the preload library neither needs nor exports it.
  */
 #include "trace/chunk.h"
 

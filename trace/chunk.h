@@ -23,10 +23,12 @@ uint32_t mw_checksum(const void *data, size_t size);
 /* XXH64 with seed 0: process keys and member hashes. */
 uint64_t mw_hash64(const void *data, size_t size);
 
-/* Writes the 32 header bytes for a payload (computes both checksums). length <= MW_CHUNK_MAX_STORED. */
+/* Writes the 32 header bytes for a payload (computes both checksums). length <=
+ * MW_CHUNK_MAX_STORED. */
 void mw_chunk_frame(uint8_t header[MW_CHUNK_HEADER_SIZE], unsigned type, unsigned flags,
                     uint64_t process, const void *payload, uint32_t length, uint32_t raw_length);
-/* MW_ERR_CORRUPT: no header here (magic or checksum); MW_ERR_LIMIT: lengths over the limits. A newer version is MW_OK. */
+/* MW_ERR_CORRUPT: no header here (magic or checksum); MW_ERR_LIMIT: lengths over the limits. A
+ * newer version is MW_OK. */
 enum mw_status mw_chunk_parse(const uint8_t header[MW_CHUNK_HEADER_SIZE],
                               struct mw_chunk_header *out);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Owns the readings of several clocks at one moment. Both halves; any thread; no allocation, no I/O,
- * a fixed number of tries (about a microsecond in all).
+ * Owns the readings of several clocks at one moment. Both halves; any thread; no allocation, no
+ * I/O, a fixed number of tries (about a microsecond in all).
  */
 #include "trace/clock.h"
 

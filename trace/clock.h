@@ -52,7 +52,8 @@ struct mw_clock_sample {
     uint64_t time, raw, real, mono, width; /* the fields of a CLOCK chunk */
 };
 
-/* Reads all clocks at once, as nearly as it goes: the best of a few tries. kind must be readable here. */
+/* Reads all clocks at once, as nearly as it goes: the best of a few tries. kind must be readable
+ * here. */
 struct mw_clock_sample mw_clock_sample_take(uint32_t kind);
 /* The payload of a CLOCK chunk. */
 void mw_clock_sample_put(struct mw_buffer *buffer, const struct mw_clock_sample *sample);

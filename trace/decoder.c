@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Owns the reading of EVENTS chunks (docs/format.md section 5): opens the frame and gives the events
- * back step by step. Reader side only, never in the job: it allocates. One decoder, one thread. The
- * payload may come from anywhere: every count and index is checked before it is used, and memory is
- * bounded by the format's limits, not by what the payload claims.
+ * Owns the reading of EVENTS chunks (docs/format.md section 5): opens the frame and gives the
+ * events back step by step. Reader side only, never in the job: it allocates. One decoder, one
+ * thread. The payload may come from anywhere: every count and index is checked before it is used,
+ * and memory is bounded by the format's limits, not by what the payload claims.
  */
 #include "trace/decoder.h"
 
@@ -28,7 +28,7 @@ struct shape {
 
 struct mw_decoder {
     struct mw_events_head head;
-    uint8_t *content;      /* the decompressed steps */
+    uint8_t *content; /* the decompressed steps */
     const uint8_t *at, *end;
     uint64_t given;        /* events so far */
     uint64_t last_end;     /* shifted */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Owns the making of EVENTS chunks (docs/format.md section 5): a step of raw events becomes columns, the
- * columns go into one zstd frame a chunk. Runs inside MPI calls of other people's programs and when a
- * dead process's events are collected: no allocation after create, no I/O, no locks; one thread at a
- * time. Nothing in an event is trusted to be in range.
+ * Owns the making of EVENTS chunks (docs/format.md section 5): a step of raw events becomes
+ * columns, the columns go into one zstd frame a chunk. Runs inside MPI calls of other people's
+ * programs and when a dead process's events are collected: no allocation after create, no I/O, no
+ * locks; one thread at a time. Nothing in an event is trusted to be in range.
  */
 #include "trace/encoder.h"
 
@@ -20,8 +20,9 @@
 enum {
     OUTPUT_MAX = 256 * 1024,        /* of one frame */
     CONTENT_MAX = 16 * 1024 * 1024, /* of one frame, decompressed: what a reader must hold */
-    /* zstd compresses once so many are waiting. Tried: 2 KiB costs 3 % more bytes, 8 KiB saves 2 % and a tenth of
-     * the time, but its longest step is half as long again; all at the end of a block, five times. */
+    /* zstd compresses once so many are waiting. Tried: 2 KiB costs 3 % more bytes; 8 KiB saves 2 %
+     * and a tenth of the time, but its longest step takes half as long again; zstd's own blocks of
+     * 64 KiB save 3 %, and their longest step takes five times as long. */
     FLUSH_BYTES = 4 * 1024,
     HEAD_MAX = 6 * MW_VARINT_MAX,
     SLACK = 64, /* zstd: frame header, block headers, end of frame */
@@ -40,13 +41,14 @@ struct mw_encoder {
     uint64_t thread, first, count, base, request;
     unsigned shift;
     int has_base, has_request, ended;
-    enum mw_status stopped; /* why no more events are taken, MW_OK: they are */
-    uint64_t last_end;      /* shifted */
-    uint64_t expected;      /* number of the next started request */
+    enum mw_status stopped;  /* why no more events are taken, MW_OK: they are */
+    uint64_t last_end;       /* shifted */
+    uint64_t expected;       /* number of the next started request */
     size_t content, waiting; /* bytes given to zstd; of these not yet flushed */
-    size_t output;          /* bytes of the frame so far */
+    size_t output;           /* bytes of the frame so far */
     uint32_t fresh_count;
-    uint16_t fresh[MW_ENCODER_STEP]; /* shapes that this step introduces: tuple * 2 + with ordinal */
+    /* Shapes that this step introduces: index of the tuple * 2, + 1 with ordinal. */
+    uint16_t fresh[MW_ENCODER_STEP];
     uint8_t column[COLUMNS][COLUMN_MAX];
     uint8_t step[STEP_MAX];
     uint8_t chunk[MW_CHUNK_HEADER_SIZE + HEAD_MAX + OUTPUT_MAX];
@@ -95,8 +97,9 @@ static int stream_configure(ZSTD_CStream *stream, int level)
         {ZSTD_c_minMatch, (int)wanted.minMatch},
         {ZSTD_c_targetLength, (int)wanted.targetLength},
         {ZSTD_c_strategy, (int)wanted.strategy},
-        /* The fast levels would leave literals as they are; times are nothing but literals. */
-        {ZSTD_c_literalCompressionMode, ZSTD_ps_enable},
+        /* The fast levels would leave literals as they are, and times are nothing but literals.
+         * 1 is "always"; its name depends on the version of zstd. */
+        {ZSTD_c_literalCompressionMode, 1},
     };
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
         if (ZSTD_isError(ZSTD_CCtx_setParameter(stream, settings[i].parameter, settings[i].value)))
@@ -104,8 +107,8 @@ static int stream_configure(ZSTD_CStream *stream, int level)
     return 1;
 }
 
-/* Whether zstd manages with its memory shows only when it compresses; this also touches its tables once
- * here instead of in somebody's MPI call. */
+/* Whether zstd manages with its memory shows only when it compresses; this also touches its tables
+ * once here instead of in somebody's MPI call. */
 static int stream_try(struct mw_encoder *encoder)
 {
     ZSTD_inBuffer in = {encoder->step, 16, 0};
@@ -118,8 +121,8 @@ struct mw_encoder *mw_encoder_create(void *memory, size_t size, int level)
     if (size < mw_encoder_memory())
         return NULL;
     struct mw_encoder *encoder = memory;
-    encoder->stream = ZSTD_initStaticCStream((uint8_t *)memory + stream_offset(),
-                                             size - stream_offset());
+    encoder->stream =
+        ZSTD_initStaticCStream((uint8_t *)memory + stream_offset(), size - stream_offset());
     if (!encoder->stream)
         return NULL;
     level = level < LEVEL_MIN ? LEVEL_MIN : level > 1 ? 1 : level;
@@ -138,9 +141,9 @@ void mw_encoder_begin(struct mw_encoder *encoder, uint32_t thread, uint64_t firs
     encoder->has_base = encoder->has_request = encoder->ended = 0;
     encoder->last_end = encoder->expected = 0;
     encoder->content = encoder->waiting = encoder->output = 0;
-    encoder->stopped =
-        ZSTD_isError(ZSTD_CCtx_reset(encoder->stream, ZSTD_reset_session_only)) ? MW_ERR_MEMORY
-                                                                                 : MW_OK;
+    encoder->stopped = ZSTD_isError(ZSTD_CCtx_reset(encoder->stream, ZSTD_reset_session_only))
+                           ? MW_ERR_MEMORY
+                           : MW_OK;
     mw_shapes_clear(&encoder->shapes);
 }
 
@@ -199,10 +202,10 @@ static inline void put_times(struct mw_encoder *encoder, struct columns *columns
     encoder->last_end = end;
 }
 
-/* The first event of a chunk that has a request: looks in the rest of its step for a started one, the
- * number of which is the one that the chunk's head promises. */
-static void request_begin(struct mw_encoder *encoder, const struct mw_raw_event *ring, uint64_t mask,
-                          uint64_t from, uint64_t end)
+/* The first event of a chunk that has a request: looks in the rest of its step for a started one,
+ * the number of which is the one that the chunk's head promises. */
+static void request_begin(struct mw_encoder *encoder, const struct mw_raw_event *ring,
+                          uint64_t mask, uint64_t from, uint64_t end)
 {
     uint64_t number = (uint64_t)ring[from & mask].request + 1;
     for (uint64_t at = from; at < end; at++) {
@@ -320,7 +323,8 @@ static size_t step_assemble(struct mw_encoder *encoder, const struct columns *co
     return (size_t)(to - encoder->step);
 }
 
-/* Gives bytes to zstd. The caller has made sure that the output has room for whatever comes of them. */
+/* Gives bytes to zstd. The caller has made sure that the output has room for whatever comes of
+ * them. */
 static enum mw_status stream_give(struct mw_encoder *encoder, const void *data, size_t size,
                                   ZSTD_EndDirective directive)
 {
@@ -347,6 +351,19 @@ static int stream_has_room(const struct mw_encoder *encoder, size_t size)
            encoder->content + size <= CONTENT_MAX;
 }
 
+/* The assembled step goes to zstd, which compresses when enough has come together. */
+static enum mw_status step_give(struct mw_encoder *encoder, size_t size)
+{
+    if (!stream_has_room(encoder, size))
+        return MW_ERR_FULL;
+    encoder->content += size;
+    encoder->waiting += size;
+    if (encoder->waiting < FLUSH_BYTES)
+        return stream_give(encoder, encoder->step, size, ZSTD_e_continue);
+    encoder->waiting = 0;
+    return stream_give(encoder, encoder->step, size, ZSTD_e_flush);
+}
+
 enum mw_status mw_encoder_step(struct mw_encoder *encoder, const struct mw_raw_event *ring,
                                uint64_t mask, uint64_t from, size_t count)
 {
@@ -359,20 +376,8 @@ enum mw_status mw_encoder_step(struct mw_encoder *encoder, const struct mw_raw_e
         columns.at[i] = encoder->column[i];
     encoder->fresh_count = 0;
     enum mw_status status = columns_fill(encoder, &columns, ring, mask, from, count);
-    if (status == MW_OK) {
-        size_t size = step_assemble(encoder, &columns, count);
-        if (!stream_has_room(encoder, size))
-            status = MW_ERR_FULL;
-        if (status == MW_OK) {
-            encoder->waiting += size;
-            encoder->content += size;
-            int flush = encoder->waiting >= FLUSH_BYTES;
-            status = stream_give(encoder, encoder->step, size,
-                                 flush ? ZSTD_e_flush : ZSTD_e_continue);
-            if (flush)
-                encoder->waiting = 0;
-        }
-    }
+    if (status == MW_OK)
+        status = step_give(encoder, step_assemble(encoder, &columns, count));
     /* The tables have run ahead of what was written: nothing more fits this chunk. */
     if (status != MW_OK)
         encoder->stopped = status;

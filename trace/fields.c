@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Owns field lists (docs/format.md section 3, "Fields"): writing them into a buffer of fixed size and
- * reading them from bytes that nobody vouches for. Both halves; any thread, one buffer one thread; no
- * allocation, no I/O. A field is written whole or not at all, and after the first that does not fit
- * nothing more is, so that what stands in the buffer is always a well-formed beginning.
+ * Owns field lists (docs/format.md section 3, "Fields"): writing them into a buffer of fixed size
+ * and reading them from bytes that nobody vouches for. Both halves; any thread, one buffer one
+ * thread; no allocation, no I/O. A field is written whole or not at all, and after the first that
+ * does not fit nothing more is, so that what stands in the buffer is always a well-formed
+ * beginning.
  */
 #include "trace/fields.h"
 
@@ -101,8 +102,8 @@ void mw_put_bytes(struct mw_buffer *buffer, unsigned id, const void *data, size_
     mw_buffer_bytes(buffer, data, size);
 }
 
-/* The mark is the place of the tag. One byte is kept for the length: nearly every record is short, and
- * a longer one is moved when it ends. */
+/* The mark is the place of the tag. One byte is kept for the length: nearly every record is short,
+ * and a longer one is moved when it ends. */
 size_t mw_put_begin(struct mw_buffer *buffer, unsigned id)
 {
     size_t mark = buffer->size;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Owns the decoder's table of ordinal keys: a hash table that only grows. Reader side only, one thread a
- * table. Its size is bounded by the caller, who adds at most one key a shape.
+ * Owns the decoder's table of ordinal keys: a hash table that only grows. Reader side only, one
+ * thread a table. Its size is bounded by the caller, who adds at most one key a shape.
  */
 #include "trace/keys.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The ordinal that each key reached while an EVENTS chunk is decoded. Reader side only: it allocates.
- * The writer's counterpart with fixed tables is in shapes.h.
+ * The ordinal that each key reached while an EVENTS chunk is decoded. Reader side only: it
+ * allocates. The writer's counterpart with fixed tables is in shapes.h.
  */
 #ifndef MW_TRACE_KEYS_H
 #define MW_TRACE_KEYS_H
@@ -24,7 +24,7 @@ struct mw_key_slot {
 struct mw_keys {
     struct mw_key_slot *slots;
     size_t count, capacity;
-    uint32_t *buckets; /* slot + 1, open addressing */
+    uint32_t *buckets;   /* slot + 1, open addressing */
     size_t bucket_count; /* a power of two, or 0 */
 };
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The crash-safe mapping: a file /dev/shm/mpiwatch-UID-PID-STARTTIME (mode 0600) that a recording process
- * shares with whoever finds it after its death. The recorder (interpose/) writes it, residue.c reads it.
- * Not part of the trace format: writer and reader must have the same MW_MAP_LAYOUT. A reader trusts
- * nothing in it: another process may write while it reads.
+ * The crash-safe mapping: a file /dev/shm/mpiwatch-UID-PID-STARTTIME (mode 0600) that a recording
+ * process shares with whoever finds it after its death. The recorder (interpose/) writes it,
+ * residue.c reads it. Not part of the trace format: writer and reader must have the same
+ * MW_MAP_LAYOUT. A reader trusts nothing in it: another process may write while it reads.
  *
  * File: header | outbox bytes | thread areas (each a struct mw_map_thread followed by its ring).
- * All atomics: the writer stores with release after the data, a reader loads with acquire. `magic` is written last
- * of the header, so that a reader sees a whole header or none.
+ * All atomics: the writer stores with release after the data, a reader loads with acquire. `magic`
+ * is written last of the header, so that a reader sees a whole header or none.
  */
 #ifndef MW_TRACE_MAPPING_H
 #define MW_TRACE_MAPPING_H
@@ -17,14 +17,14 @@
 
 #include "trace/encoder.h"
 
-#define MW_MAP_MAGIC 0x3150414d4357504dull /* "MPWCMAP1" */
-#define MW_MAP_LAYOUT 1u
-#define MW_MAP_PREFIX "mpiwatch-" /* of the file's name in /dev/shm */
-#define MW_MAP_THREADS 256u       /* most threads with an area */
-#define MW_MAP_FUNCTIONS 1024u    /* room for counts by function number */
-#define MW_MAP_OPEN 4u            /* nesting of open calls that is kept */
-#define MW_MAP_PATH 1024u
-#define MW_MAP_RING_MAX (1u << 20) /* most events in a ring */
+#define MW_MAP_MAGIC     0x3150414d4357504dull /* "MPWCMAP1" */
+#define MW_MAP_LAYOUT    1u
+#define MW_MAP_PREFIX    "mpiwatch-" /* of the file's name in /dev/shm */
+#define MW_MAP_THREADS   256u        /* most threads with an area */
+#define MW_MAP_FUNCTIONS 1024u       /* room for counts by function number */
+#define MW_MAP_OPEN      4u          /* nesting of open calls that is kept */
+#define MW_MAP_PATH      1024u
+#define MW_MAP_RING_MAX  (1u << 20) /* most events in a ring */
 
 /* ENDED: the END chunk is in the node file; what is left are at most the outbox and events. */
 enum mw_map_state { MW_MAP_STARTING = 0, MW_MAP_RECORDING = 1, MW_MAP_ENDED = 2 };
@@ -63,12 +63,14 @@ struct mw_map_header {
     uint64_t folder_dev, folder_ino; /* of the trace's folder */
     char node_file[MW_MAP_PATH];     /* absolute: where the chunks belong */
     uint64_t outbox_offset, outbox_capacity;
-    /* The outbox holds whole framed chunks [0, outbox_used); the writer empties it into the node file by setting `outbox_used` to 0
-     * after the write: a crash in between repeats chunks, which readers tolerate. */
+    /* The outbox holds whole framed chunks [0, outbox_used); the writer empties it into the node
+     * file by setting `outbox_used` to 0 after the write: a crash in between repeats chunks, which
+     * readers tolerate. */
     _Atomic uint64_t outbox_used;
     _Atomic uint32_t thread_count;
-    uint32_t time_ns; /* inode of the writer's time namespace (/proc/self/ns/time); 0 where there is none */
-    _Atomic uint64_t thread_offset[MW_MAP_THREADS]; /* from the start of the file; 0: thread without an area */
+    uint32_t time_ns; /* inode of /proc/self/ns/time of the writer; 0 where there is none */
+    /* From the start of the file; 0: thread without an area. */
+    _Atomic uint64_t thread_offset[MW_MAP_THREADS];
 };
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Owns finding and opening the mappings that processes left in /dev/shm, and telling whether their process
- * still lives. Runs in the reader, in the command, and in a recording process when it starts: no malloc, no
- * stdio, no locale, errno is the caller's on success. The mapping is read, never mapped and never written, and
- * nothing in it is believed: it may be half made, damaged, or somebody's attempt to mislead us.
+ * Owns finding and opening the mappings that processes left in /dev/shm, and telling whether their
+ * process still lives. Runs in the reader, in the command, and in a recording process when it
+ * starts: no malloc, no stdio, no locale, errno is the caller's on success. The mapping is read,
+ * never mapped and never written, and nothing in it is believed: it may be half made, damaged, or
+ * somebody's attempt to mislead us.
  */
 #include "trace/residue.h"
 
@@ -120,7 +121,8 @@ static uint64_t stat_field(const char *after_name, int number)
 
 enum life { DEAD, ALIVE, UNKNOWN };
 
-/* In this pid namespace. A number that was given to another process since has another start time. */
+/* In this pid namespace. A number that was given to another process since has another start time.
+ */
 static enum life process_life(uint64_t pid, uint64_t start_time)
 {
     char path[64] = "/proc/", text[1024];

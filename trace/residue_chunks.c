@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Owns making chunks of what a mapping holds: outbox, events, counts, open calls, a clock reading and an END.
- * Runs wherever residue.c does, under the same rules: no malloc, no stdio, nothing that is read is believed.
- * The process may be alive and go on writing: what it can overwrite while we copy is checked afterwards.
+ * Owns making chunks of what a mapping holds: outbox, events, counts, open calls, a clock reading
+ * and an END. Runs wherever residue.c does, under the same rules: no malloc, no stdio, nothing that
+ * is read is believed. The process may be alive and go on writing: what it can overwrite while we
+ * copy is checked afterwards.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -16,7 +17,7 @@
 #include "trace/residue_internal.h"
 
 enum {
-    PAYLOAD_MAX = 256 * 1024, /* of a chunk made here: 1024 counts or 1024 open calls with their names */
+    PAYLOAD_MAX = 256 * 1024, /* of a chunk made here: 1024 counts or open calls with their names */
     CALM_TRIES = 4,           /* at reading what a live process is writing */
 };
 
@@ -168,8 +169,7 @@ static void events_encode(struct job *job, const struct mw_map_thread *thread, u
                           size_t count)
 {
     const struct mw_raw_event *events = job->work->events;
-    enum mw_status status =
-        mw_encoder_step(job->encoder, events, MW_ENCODER_STEP - 1, 0, count);
+    enum mw_status status = mw_encoder_step(job->encoder, events, MW_ENCODER_STEP - 1, 0, count);
     if (status == MW_ERR_FULL) {
         chunk_end(job);
         mw_encoder_begin(job->encoder, thread->index, from, job->header->shift);
@@ -182,8 +182,8 @@ static void events_encode(struct job *job, const struct mw_map_thread *thread, u
             job->latest = events[i].end;
 }
 
-/* How far beyond `committed` a live process may be writing: one event, as other processors see it on x86;
- * where stores may overtake a release store, as many as may be on their way. */
+/* How far beyond `committed` a live process may be writing: one event, as other processors see it
+ * on x86; where stores may overtake a release store, as many as may be on their way. */
 #if defined(__x86_64__)
 enum { AHEAD = 1 };
 #else
@@ -275,7 +275,7 @@ static void note_open(struct job *job)
     }
 }
 
-/* The last event that was completed, also where the file has it: how long the process lived at least. */
+/* The last completed event, also where the file has it: how long the process lived at least. */
 static void note_latest(struct job *job)
 {
     const struct mw_map_thread *thread = &job->work->thread;
@@ -320,7 +320,8 @@ static void give_open(struct job *job)
     give_payload(job, MW_CHUNK_OPEN, &buffer);
 }
 
-/* Kernel clocks differ between time namespaces, and a reading from another one would bend the line. */
+/* The kernel's clocks differ between time namespaces: a reading from another would bend the line.
+ */
 static int clock_is_ours(const struct job *job)
 {
     const struct mw_map_header *header = job->header;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Owns moving what a dead process left into its node file and removing the mapping. Runs in the command and in a
- * recording process when it starts, under the rules of residue.c: no malloc, no stdio. Writes to one file only:
- * the node file that the mapping names, after making sure that it is a trace's file and this user's.
+ * Owns moving what a dead process left into its node file and removing the mapping. Runs in the
+ * command and in a recording process when it starts, under the rules of residue.c: no malloc, no
+ * stdio. Writes to one file only: the node file that the mapping names, after making sure that it
+ * is a trace's file and this user's.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -33,7 +34,8 @@ static enum mw_status status_of_errno(void)
     return errno == ENOENT || errno == ENOTDIR ? MW_ERR_NOT_FOUND : MW_ERR_SYSTEM;
 }
 
-/* Parts of a path: the folder's name goes to `folder`, the file's is returned. NULL when it is no absolute path of a file. */
+/* Parts of a path: the folder's name goes to `folder`, the file's is returned. NULL when it is no
+ * absolute path of a file. */
 static const char *path_split(const char path[MW_MAP_PATH], char folder[MW_MAP_PATH])
 {
     if (path[0] != '/' || !memchr(path, '\0', MW_MAP_PATH))
@@ -46,7 +48,8 @@ static const char *path_split(const char path[MW_MAP_PATH], char folder[MW_MAP_P
     return name;
 }
 
-/* The trace's folder itself, not one that has its name now. (Its device number may change when it is mounted again.) */
+/* The trace's folder itself, not one that has its name now. (Its device number may change when it
+ * is mounted again.) */
 static enum mw_status folder_open(const char *folder, uint64_t inode, int *fd)
 {
     struct stat st;
@@ -118,8 +121,8 @@ static int within_limit(int fd, size_t size)
     return 0;
 }
 
-/* One write a chunk: others append to the same file. What a full disk cuts short is tried again at once, because nothing
- * else could make it whole. */
+/* One write a chunk: others append to the same file. What a full disk cuts short is tried again at
+ * once, because nothing else could make it whole. */
 static enum mw_status append_chunk(void *context, const uint8_t *chunk, size_t size)
 {
     struct append *append = context;
@@ -237,8 +240,8 @@ enum mw_status mw_residue_collect(const char *path, uint64_t *bytes)
         unfinished_remove(path);
     if (status != MW_OK)
         return status;
-    status = residue.alive || residue.foreign ? MW_ERR_ARGUMENT
-                                              : residue_move(path, &residue, bytes);
+    status =
+        residue.alive || residue.foreign ? MW_ERR_ARGUMENT : residue_move(path, &residue, bytes);
     mw_residue_close(&residue);
     return status;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Owns the tables of shapes and ordinal keys of one chunk in the making. Writer side, inside MPI calls
- * of other people's programs: no allocation, no locks, one thread at a time. Events may come out of
- * a damaged mapping, so no field of one is trusted to be in range.
+ * Owns the tables of shapes and ordinal keys of one chunk in the making. Writer side, inside MPI
+ * calls of other people's programs: no allocation, no locks, one thread at a time. Events may come
+ * out of a damaged mapping, so no field of one is trusted to be in range.
  */
 #include "trace/shapes.h"
 
@@ -28,10 +28,10 @@ static unsigned bucket_of(uint64_t mixed)
 
 static unsigned tuple_bucket(const struct mw_shape_tuple *tuple)
 {
-    return bucket_of(tuple->bytes * 0xa0761d6478bd642full + tuple->bytes_in * 0xe7037ed1a0b428dbull +
-                     tuple->flags_comm * 0x8ebc6af09c88c6e3ull +
-                     tuple->peer_tag * 0x589965cc75374cc3ull +
-                     tuple->site_function_kind * 0x1d8e4e27c47d124full);
+    return bucket_of(
+        tuple->bytes * 0xa0761d6478bd642full + tuple->bytes_in * 0xe7037ed1a0b428dbull +
+        tuple->flags_comm * 0x8ebc6af09c88c6e3ull + tuple->peer_tag * 0x589965cc75374cc3ull +
+        tuple->site_function_kind * 0x1d8e4e27c47d124full);
 }
 
 /* The key under which an event of this shape is counted; MW_SHAPES_NONE when the table is full. */
@@ -47,9 +47,9 @@ static uint16_t key_intern(struct mw_shapes *shapes, const struct mw_shape *shap
     };
     if (wanted.class == MW_EVENT_COLL) /* counted by communicator alone, whatever the root */
         wanted.peer = wanted.tag = 0;
-    unsigned bucket = bucket_of((uint64_t)wanted.comm << 40 ^ (uint64_t)wanted.class << 34 ^
-                                shape->tuple.peer_tag * 0x589965cc75374cc3ull *
-                                    (wanted.class != MW_EVENT_COLL));
+    unsigned bucket =
+        bucket_of((uint64_t)wanted.comm << 40 ^ (uint64_t)wanted.class << 34 ^
+                  shape->tuple.peer_tag * 0x589965cc75374cc3ull * (wanted.class != MW_EVENT_COLL));
     uint16_t at = shapes->key_bucket[bucket];
     for (; at != MW_SHAPES_NONE; at = shapes->key[at].chain) {
         const struct mw_ordinal_key *key = &shapes->key[at];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the events of one chunk have in common: its shapes, and the ordinal that each key of messages or
- * collectives reached (docs/format.md section 5). Writer side, part of an encoder: fixed tables, no
- * allocation, no locks, one thread at a time. A program repeats its loop, so each shape remembers
- * which one came next: the usual event costs one comparison and no hashing.
+ * What the events of one chunk have in common: its shapes, and the ordinal that each key of
+ * messages or collectives reached (docs/format.md section 5). Writer side, part of an encoder:
+ * fixed tables, no allocation, no locks, one thread at a time. A program repeats its loop, so each
+ * shape remembers which one came next: the usual event costs one comparison and no hashing.
  */
 #ifndef MW_TRACE_SHAPES_H
 #define MW_TRACE_SHAPES_H
@@ -15,13 +15,14 @@
 #include "mpiwatch/format.h"
 #include "trace/encoder.h"
 
-#define MW_SHAPES_MAX 4096u    /* a chunk, both tuples and numbers */
+#define MW_SHAPES_MAX     4096u /* a chunk, both tuples and numbers */
 #define MW_SHAPES_BUCKETS 4096u /* a power of two */
-#define MW_SHAPES_NONE 0xffffu
+#define MW_SHAPES_NONE    0xffffu
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "tuples are read as little-endian words");
 _Static_assert(offsetof(struct mw_raw_event, tag) == offsetof(struct mw_raw_event, peer) + 4 &&
-                   offsetof(struct mw_raw_event, function) == offsetof(struct mw_raw_event, site) + 4 &&
+                   offsetof(struct mw_raw_event, function) ==
+                       offsetof(struct mw_raw_event, site) + 4 &&
                    offsetof(struct mw_raw_event, kind) == offsetof(struct mw_raw_event, site) + 6 &&
                    offsetof(struct mw_raw_event, origin) == offsetof(struct mw_raw_event, site) + 7,
                "fields that are read together");

@@ -7,8 +7,8 @@
 const char *mw_status_text(enum mw_status status)
 {
     switch (status) {
-#define MW_STATUS_CASE(id, text) \
-    case id:                     \
+#define MW_STATUS_CASE(id, text)                                                                   \
+    case id:                                                                                       \
         return text;
         MW_STATUS_LIST(MW_STATUS_CASE)
 #undef MW_STATUS_CASE

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Numbers as docs/format.md section 2 has them: LEB128 varints and zigzag. Inline, because the encoder
- * writes several for each recorded call. Any thread; no allocation, no I/O.
+ * Numbers as docs/format.md section 2 has them: LEB128 varints and zigzag. Inline, because the
+ * encoder writes several for each recorded call. Any thread; no allocation, no I/O.
  */
 #ifndef MW_TRACE_VARINT_H
 #define MW_TRACE_VARINT_H
@@ -42,8 +42,8 @@ static inline uint8_t *mw_varint_write(uint8_t *to, uint64_t value)
     if (__builtin_expect(value >> 28, 0))
         return mw_varint_write_long(to, value);
     uint32_t bits = (uint32_t)value;
-    uint32_t spread = (bits & 0x7f) | (bits & 0x3f80) << 1 | (bits & 0x1fc000) << 2 |
-                      (bits & 0xfe00000) << 3;
+    uint32_t spread =
+        (bits & 0x7f) | (bits & 0x3f80) << 1 | (bits & 0x1fc000) << 2 | (bits & 0xfe00000) << 3;
     unsigned more = ((31u - (unsigned)__builtin_clz(bits | 1)) * 37) >> 8; /* highest bit / 7 */
     spread |= 0x80808080u & ((1u << (8 * more)) - 1);
     spread = htole32(spread);
@@ -51,7 +51,8 @@ static inline uint8_t *mw_varint_write(uint8_t *to, uint64_t value)
     return to + more + 1;
 }
 
-/* Reads one from [*from, end). 0 when it is cut short or longer than 64 bits; *from moves only on success. */
+/* Reads one from [*from, end). 0 when it is cut short or longer than 64 bits; *from moves only on
+ * success. */
 static inline int mw_varint_read(const uint8_t **from, const uint8_t *end, uint64_t *value)
 {
     const uint8_t *at = *from;

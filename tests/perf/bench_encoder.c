@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the encoder costs: nanoseconds and bytes an event, the longest single step, the end of a chunk.
- * Streams are made to resemble programs: LULESH (27-point halo exchange with jittered times), a ping-pong,
- * HPCG (many collectives and blocking messages), and one whose every event is new. A program of its own, not a test:
+ * What the encoder costs: nanoseconds and bytes an event, the longest single step, the end of a
+ * chunk. Streams are made to resemble programs: LULESH (27-point halo exchange with jittered
+ * times), a ping-pong, HPCG (many collectives and blocking messages), and one whose every event is
+ * new. A program of its own, not a test:
  *
  *     bench_encoder [level [events-per-chunk [rounds [shift [stream]]]]]
  */
@@ -12,9 +13,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "mpiwatch/format.h"
 #include "trace/clock.h"
 #include "trace/encoder.h"
-#include "mpiwatch/format.h"
 
 enum { RING = 1 << 18 }; /* larger than the caches, as a ring is when it is flushed */
 
@@ -64,8 +65,9 @@ static void event_time(struct stream *stream, struct mw_raw_event *event, uint64
     event->end = stream->clock += jitter(stream, duration);
 }
 
-static void message(struct stream *stream, unsigned kind, unsigned function, unsigned flags, int peer,
-                    int tag, uint64_t bytes, unsigned slot, uint64_t gap, uint64_t duration)
+static void message(struct stream *stream, unsigned kind, unsigned function, unsigned flags,
+                    int peer, int tag, uint64_t bytes, unsigned slot, uint64_t gap,
+                    uint64_t duration)
 {
     struct mw_raw_event *event =
         event_add(stream, kind, function, flags | MW_EVENT_COUNTED, 10 + slot);
@@ -82,8 +84,8 @@ static void wait_all(struct stream *stream, uint32_t first, unsigned count, unsi
                      const uint64_t *received, uint64_t duration)
 {
     for (unsigned i = 0; i < count; i++) {
-        struct mw_raw_event *event = event_add(stream, MW_EVENT_DONE, 9,
-                                               MW_EVENT_PART | MW_EVENT_REQUEST | flags, 5);
+        struct mw_raw_event *event =
+            event_add(stream, MW_EVENT_DONE, 9, MW_EVENT_PART | MW_EVENT_REQUEST | flags, 5);
         event->request = first + i;
         event->bytes_in = received ? received[i] : 0;
     }
@@ -107,8 +109,8 @@ static void lulesh(struct stream *stream)
     uint32_t first = stream->request;
     for (unsigned i = 0; i < 26; i++) {
         sizes[i] = i < 6 ? 64800 : i < 18 ? 2160 : 72;
-        message(stream, MW_EVENT_RECV, 12, MW_EVENT_REQUEST, (int)(i * 7 % 27), 1024, sizes[i], i, 150,
-                600);
+        message(stream, MW_EVENT_RECV, 12, MW_EVENT_REQUEST, (int)(i * 7 % 27), 1024, sizes[i], i,
+                150, 600);
     }
     for (unsigned i = 0; i < 26; i++)
         message(stream, MW_EVENT_SEND, 11, MW_EVENT_REQUEST, (int)(i * 7 % 27), 1024, sizes[i],
@@ -128,7 +130,8 @@ static void hpcg(struct stream *stream)
 {
     uint32_t first = stream->request;
     for (unsigned i = 0; i < 7; i++)
-        message(stream, MW_EVENT_RECV, 12, MW_EVENT_REQUEST, (int)i + 1, 99, 8 * (i + 1), i, 200, 500);
+        message(stream, MW_EVENT_RECV, 12, MW_EVENT_REQUEST, (int)i + 1, 99, 8 * (i + 1), i, 200,
+                500);
     for (unsigned i = 0; i < 7; i++)
         message(stream, MW_EVENT_SEND, 1, 0, (int)i + 1, 99, 8 * (i + 1), 100 + i, 800, 1500);
     for (unsigned i = 0; i < 7; i++) {
@@ -146,8 +149,8 @@ static void hpcg(struct stream *stream)
 static void chaos(struct stream *stream)
 {
     uint64_t random = random_next(stream);
-    message(stream, MW_EVENT_SEND, 11, MW_EVENT_REQUEST, (int)(random % 100000), (int)(random >> 44),
-            random >> 40, (unsigned)(random >> 20) % 512, 100000, 10000000);
+    message(stream, MW_EVENT_SEND, 11, MW_EVENT_REQUEST, (int)(random % 100000),
+            (int)(random >> 44), random >> 40, (unsigned)(random >> 20) % 512, 100000, 10000000);
 }
 
 static int time_order(const void *a, const void *b)
@@ -223,10 +226,12 @@ static void *map(size_t size)
 static void measure(const char *name, void (*make)(struct stream *), int level, size_t per_chunk,
                     unsigned rounds, unsigned shift)
 {
-    struct stream stream = {.ring = map(RING * sizeof(struct mw_raw_event)), .random = 88172645463325252u};
+    struct stream stream = {.ring = map(RING * sizeof(struct mw_raw_event)),
+                            .random = 88172645463325252u};
     while (stream.count < RING - 256)
         make(&stream);
-    struct mw_encoder *encoder = mw_encoder_create(map(mw_encoder_memory()), mw_encoder_memory(), level);
+    struct mw_encoder *encoder =
+        mw_encoder_create(map(mw_encoder_memory()), mw_encoder_memory(), level);
     if (!encoder)
         abort();
     size_t room = rounds * (RING / MW_ENCODER_STEP * 2 + 16);
@@ -234,10 +239,12 @@ static void measure(const char *name, void (*make)(struct stream *), int level, 
     for (unsigned i = 0; i < rounds; i++)
         encode(encoder, &stream, per_chunk, shift, &result);
     qsort(result.steps, result.step_count, sizeof(uint64_t), time_order);
-    printf("%-10s %6.2f ns/event %6.2f B/event  step median %5.1f p99 %5.1f longest %5.1f us  end %5.1f us"
+    printf("%-10s %6.2f ns/event %6.2f B/event  step median %5.1f p99 %5.1f longest %5.1f us  end "
+           "%5.1f us"
            "  %6.0f events/chunk\n",
            name, (double)result.spent / result.events, (double)result.bytes / result.events,
-           result.steps[result.step_count / 2] / 1e3, result.steps[result.step_count * 99 / 100] / 1e3,
+           result.steps[result.step_count / 2] / 1e3,
+           result.steps[result.step_count * 99 / 100] / 1e3,
            result.steps[result.step_count - 1] / 1e3, result.longest_end / 1e3,
            (double)result.events / result.chunks);
     munmap(stream.ring, RING * sizeof(struct mw_raw_event));
@@ -251,8 +258,8 @@ int main(int argc, char **argv)
     size_t per_chunk = argc > 2 ? (size_t)atol(argv[2]) : 16384;
     unsigned rounds = argc > 3 ? (unsigned)atoi(argv[3]) : 5;
     unsigned shift = argc > 4 ? (unsigned)atoi(argv[4]) : 0;
-    printf("level %d, chunks of %zu events, shift %u, encoder memory %zu KiB\n", level, per_chunk, shift,
-           mw_encoder_memory() / 1024);
+    printf("level %d, chunks of %zu events, shift %u, encoder memory %zu KiB\n", level, per_chunk,
+           shift, mw_encoder_memory() / 1024);
     static const struct {
         const char *name;
         void (*make)(struct stream *);

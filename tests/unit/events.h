@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Help for tests of EVENTS chunks: encoders, what must come out of a raw event, random numbers that are the
- * same everywhere. For cmocka tests only: a failure ends the test.
+ * Help for tests of EVENTS chunks: encoders, what must come out of a raw event, random numbers that
+ * are the same everywhere. For cmocka tests only: a failure ends the test.
  */
 #ifndef MW_TEST_EVENTS_H
 #define MW_TEST_EVENTS_H
@@ -30,8 +30,8 @@ static inline uint64_t random_next(uint64_t *seed)
 
 static inline struct mw_encoder *encoder_new(int level)
 {
-    void *memory = mmap(NULL, mw_encoder_memory(), PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *memory =
+        mmap(NULL, mw_encoder_memory(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_true(memory != MAP_FAILED);
     struct mw_encoder *encoder = mw_encoder_create(memory, mw_encoder_memory(), level);
     assert_ptr_equal(encoder, memory);
@@ -117,15 +117,17 @@ static inline struct mw_decoder *chunk_open(const uint8_t *chunk, size_t size, u
     assert_int_equal(header.length, size - MW_CHUNK_HEADER_SIZE);
     assert_int_equal(header.raw_length, header.length);
     assert_int_equal(header.check, mw_checksum(chunk + MW_CHUNK_HEADER_SIZE, header.length));
-    assert_int_equal(mw_decoder_open(chunk + MW_CHUNK_HEADER_SIZE, header.length, header.raw_length,
-                                     &decoder),
-                     MW_OK);
+    assert_int_equal(
+        mw_decoder_open(chunk + MW_CHUNK_HEADER_SIZE, header.length, header.raw_length, &decoder),
+        MW_OK);
     return decoder;
 }
 
-/* Decodes a chunk and compares it with the raw events that went in, ring[number & mask]. Returns the next number. */
-static inline uint64_t chunk_check(const uint8_t *chunk, size_t size, const struct mw_raw_event *ring,
-                                   uint64_t mask, uint64_t thread, unsigned shift)
+/* Decodes a chunk and compares it with the raw events that went in, ring[number & mask]. Returns
+ * the next number. */
+static inline uint64_t chunk_check(const uint8_t *chunk, size_t size,
+                                   const struct mw_raw_event *ring, uint64_t mask, uint64_t thread,
+                                   unsigned shift)
 {
     struct mw_decoder *decoder = chunk_open(chunk, size, 4711);
     const struct mw_events_head *head = mw_decoder_head(decoder);
@@ -146,7 +148,8 @@ static inline uint64_t chunk_check(const uint8_t *chunk, size_t size, const stru
     return number;
 }
 
-/* Encodes ring[0..count) in steps of at most `step`, decodes every chunk and compares. Returns the bytes. */
+/* Encodes ring[0..count) in steps of at most `step`, decodes every chunk and compares. Returns the
+ * bytes. */
 static inline size_t round_trip(struct mw_encoder *encoder, const struct mw_raw_event *ring,
                                 size_t count, size_t step, unsigned shift)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A crash-safe mapping as a recorder would leave it, made by hand in a folder of the test's own, and a child
- * process that it belongs to. For cmocka tests only.
+ * A crash-safe mapping as a recorder would leave it, made by hand in a folder of the test's own,
+ * and a child process that it belongs to. For cmocka tests only.
  */
 #ifndef MW_TEST_MAPPING_FIXTURE_H
 #define MW_TEST_MAPPING_FIXTURE_H
@@ -37,12 +37,12 @@ _Static_assert(sizeof(struct mw_map_thread) <= RING_IN_AREA, "room for a thread"
 #define FIXTURE_KEY 4711u /* what chunk_check expects */
 
 struct fixture {
-    char folder[256];    /* of mappings */
-    char trace[300];     /* NAME.mpiw */
+    char folder[256]; /* of mappings */
+    char trace[300];  /* NAME.mpiw */
     char node_file[400];
-    char path[600];      /* of the mapping */
-    pid_t child;         /* whose mapping it is; 0: dead and reaped */
-    uint8_t *map;        /* shared, writable */
+    char path[600]; /* of the mapping */
+    pid_t child;    /* whose mapping it is; 0: dead and reaped */
+    uint8_t *map;   /* shared, writable */
     struct mw_map_header *header;
 };
 
@@ -138,7 +138,8 @@ static inline void fixture_outbox(struct fixture *fixture)
     fixture->header->outbox_used = 2 * MW_CHUNK_HEADER_SIZE + 4;
 }
 
-/* Thread 0: a ring that has gone round, a call within a call. Thread 1: all in the file, counts only. */
+/* Thread 0: a ring that has gone round, a call within a call. Thread 1: all in the file, counts
+ * only. */
 static inline void fixture_threads(struct fixture *fixture)
 {
     for (int i = 0; i < FIXTURE_THREADS; i++) {
@@ -156,8 +157,10 @@ static inline void fixture_threads(struct fixture *fixture)
     }
     struct mw_map_thread *thread = fixture_thread(fixture, 0);
     thread->open_depth = 2;
-    thread->open[0] = (struct mw_map_open){.start = 600000, .function = 1, .comm = 1, .peer = 3, .tag = -1, .site = 8};
-    thread->open[1] = (struct mw_map_open){.start = 600001, .function = 2, .peer = -2, .instance = 12};
+    thread->open[0] = (struct mw_map_open){
+        .start = 600000, .function = 1, .comm = 1, .peer = 3, .tag = -1, .site = 8};
+    thread->open[1] =
+        (struct mw_map_open){.start = 600001, .function = 2, .peer = -2, .instance = 12};
 }
 
 static inline void fixture_map(struct fixture *fixture)
@@ -198,7 +201,8 @@ static inline void fixture_make(struct fixture *fixture, void (*work)(struct fix
 {
     const char *folder = getenv("TMPDIR");
     memset(fixture, 0, sizeof *fixture);
-    snprintf(fixture->folder, sizeof fixture->folder, "%s/mapping-XXXXXX", folder ? folder : P_tmpdir);
+    snprintf(fixture->folder, sizeof fixture->folder, "%s/mapping-XXXXXX",
+             folder ? folder : P_tmpdir);
     assert_non_null(mkdtemp(fixture->folder));
     snprintf(fixture->trace, sizeof fixture->trace, "%s/job.mpiw", fixture->folder);
     assert_int_equal(mkdir(fixture->trace, 0700), 0);

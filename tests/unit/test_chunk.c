@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Chunk framing, checksums and status texts. The expected bytes are worked out by hand from docs/format.md
- * and by an independent XXH64, so that a change on both sides at once is noticed.
+ * Chunk framing, checksums and status texts. The expected bytes are worked out by hand from
+ * docs/format.md and by an independent XXH64, so that a change on both sides at once is noticed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,7 +32,8 @@ static void header_is_as_documented(void **state)
         0x99, 0x09, 0x77, 0xad,                         /* checksum of "abc" */
     };
     uint8_t header[MW_CHUNK_HEADER_SIZE];
-    mw_chunk_frame(header, MW_CHUNK_CLOCK, MW_CHUNK_FLAG_ZSTD, 0x1122334455667788ull, "abc", 3, 12345);
+    mw_chunk_frame(header, MW_CHUNK_CLOCK, MW_CHUNK_FLAG_ZSTD, 0x1122334455667788ull, "abc", 3,
+                   12345);
     assert_memory_equal(header, expected, sizeof expected);
     uint32_t check = mw_checksum(header, 28);
     for (int i = 0; i < 4; i++)

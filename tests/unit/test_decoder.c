@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The events decoder against bytes written by hand from docs/format.md, against everything that the norm
- * calls malformed, and against payloads that are cut and flipped at every place. Meant to be run with the
- * address and undefined-behaviour sanitizers, too.
+ * The events decoder against bytes written by hand from docs/format.md, against everything that the
+ * norm calls malformed, and against payloads that are cut and flipped at every place. Meant to be
+ * run with the address and undefined-behaviour sanitizers, too.
  */
 #include "events.h"
 
@@ -44,13 +44,13 @@ static void put_step(struct payload *payload, uint64_t events, uint64_t kind, ui
     put(payload, 1);
     put(payload, kind); /* a byte, as they are small */
     put(payload, flags);
-    put(payload, 12);         /* function */
-    put(payload, 3);          /* comm + 1 */
-    put_signed(payload, -1);  /* peer */
-    put_signed(payload, 99);  /* tag */
-    put(payload, 1000);       /* bytes */
-    put(payload, 2000);       /* bytes_in */
-    put(payload, 5);          /* site */
+    put(payload, 12);        /* function */
+    put(payload, 3);         /* comm + 1 */
+    put_signed(payload, -1); /* peer */
+    put_signed(payload, 99); /* tag */
+    put(payload, 1000);      /* bytes */
+    put(payload, 2000);      /* bytes_in */
+    put(payload, 5);         /* site */
 }
 
 /* Head and frame from the content. */
@@ -107,25 +107,25 @@ static void put_example(struct payload *payload)
     payload->shift = 4;
     payload->base = 1000;
     payload->request = 50;
-    put(payload, 3);                             /* n */
-    put(payload, 2);                             /* m */
-    put(payload, MW_EVENT_RECV);                 /* kinds */
+    put(payload, 3);             /* n */
+    put(payload, 2);             /* m */
+    put(payload, MW_EVENT_RECV); /* kinds */
     put(payload, MW_EVENT_DONE);
     put(payload, MW_EVENT_REQUEST | MW_EVENT_COUNTED | MW_EVENT_ORDINAL); /* flags */
     put(payload, MW_EVENT_REQUEST | MW_EVENT_FOREIGN | MW_EVENT_PART);
-    put(payload, 12), put(payload, 9);           /* functions */
-    put(payload, 1), put(payload, 0);            /* comm + 1 */
-    put_signed(payload, 7), put_signed(payload, -2); /* peers */
-    put_signed(payload, -5), put_signed(payload, 0); /* tags */
-    put(payload, 0), put(payload, 0);            /* bytes */
-    put(payload, 4096), put(payload, 300);       /* bytes_in */
-    put(payload, 70), put(payload, 0);           /* sites */
+    put(payload, 12), put(payload, 9);                 /* functions */
+    put(payload, 1), put(payload, 0);                  /* comm + 1 */
+    put_signed(payload, 7), put_signed(payload, -2);   /* peers */
+    put_signed(payload, -5), put_signed(payload, 0);   /* tags */
+    put(payload, 0), put(payload, 0);                  /* bytes */
+    put(payload, 4096), put(payload, 300);             /* bytes_in */
+    put(payload, 70), put(payload, 0);                 /* sites */
     put(payload, 0), put(payload, 1), put(payload, 0); /* the shape of each event */
     put_signed(payload, 2), put_signed(payload, -1);   /* gap */
-    put(payload, 30), put(payload, 1);           /* duration */
+    put(payload, 30), put(payload, 1);                 /* duration */
     put_signed(payload, 0), put_signed(payload, 3), put_signed(payload, -1); /* request */
-    put(payload, 8);                             /* origin */
-    put(payload, 40), put(payload, 45);          /* ordinal */
+    put(payload, 8);                                                         /* origin */
+    put(payload, 40), put(payload, 45);                                      /* ordinal */
     /* second step: a failed poll and nothing else */
     put_step(payload, 1, MW_EVENT_POLL, MW_EVENT_ERROR);
     put(payload, 2);          /* shape */
@@ -144,7 +144,8 @@ static void an_example_is_read_as_the_norm_says(void **state)
     size_t count;
     put_example(&payload);
     payload_seal(&payload);
-    assert_int_equal(mw_decoder_open(payload.bytes, payload.size, (uint32_t)payload.size, &decoder), MW_OK);
+    assert_int_equal(mw_decoder_open(payload.bytes, payload.size, (uint32_t)payload.size, &decoder),
+                     MW_OK);
     assert_int_equal(mw_decoder_step(decoder, &events, &count), MW_OK);
     assert_int_equal(count, 3);
     const struct mw_event first = {.kind = MW_EVENT_RECV,
@@ -383,7 +384,8 @@ static void a_frame_is_needed(void **state)
     assert_int_equal(decode_all(none, sizeof none, &events), MW_END);
 }
 
-/* The payload with its frame made anew for a window of that size, whatever the size of the content. */
+/* The payload with its frame made anew for a window of that size, whatever the size of the content.
+ */
 static enum mw_status decode_with_window(int window_log)
 {
     struct payload payload;
@@ -393,7 +395,8 @@ static enum mw_status decode_with_window(int window_log)
     ZSTD_CCtx *context = ZSTD_createCCtx();
     assert_false(ZSTD_isError(ZSTD_CCtx_setParameter(context, ZSTD_c_windowLog, window_log)));
     ZSTD_inBuffer in = {payload.content.data, payload.content.size, 0};
-    ZSTD_outBuffer out = {payload.bytes, 60 + ZSTD_compressBound(in.size), 7}; /* the head has 7 bytes */
+    ZSTD_outBuffer out = {payload.bytes, 60 + ZSTD_compressBound(in.size),
+                          7}; /* the head has 7 bytes */
     assert_false(ZSTD_isError(ZSTD_compressStream2(context, &out, &in, ZSTD_e_flush)));
     assert_int_equal(ZSTD_compressStream2(context, &out, &in, ZSTD_e_end), 0);
     ZSTD_freeCCtx(context);
@@ -417,16 +420,16 @@ static const uint8_t *varied_chunk(struct mw_encoder *encoder, size_t *size)
     for (size_t i = 0; i < 1500; i++) {
         uint64_t random = random_next(&seed), mixed = random & 31;
         mixed = random_next(&mixed);
-        events[i] = (struct mw_raw_event){.start = clock += random >> 40 & 0xfff,
-                                          .end = clock += random >> 50,
-                                          .bytes = mixed >> 20 & 0xff,
-                                          .flags = (uint32_t)(mixed & ((MW_EVENT_READY << 1) - 1) &
-                                                              ~MW_EVENT_ORDINAL),
-                                          .ordinal = (uint32_t)(i / 8 + (random >> 20 & 1)),
-                                          .request = (uint32_t)i,
-                                          .comm = mixed >> 30 & 1,
-                                          .peer = (int32_t)(mixed >> 31 & 3),
-                                          .kind = (uint8_t)(1 + mixed % 6)};
+        events[i] = (struct mw_raw_event){
+            .start = clock += random >> 40 & 0xfff,
+            .end = clock += random >> 50,
+            .bytes = mixed >> 20 & 0xff,
+            .flags = (uint32_t)(mixed & ((MW_EVENT_READY << 1) - 1) & ~MW_EVENT_ORDINAL),
+            .ordinal = (uint32_t)(i / 8 + (random >> 20 & 1)),
+            .request = (uint32_t)i,
+            .comm = mixed >> 30 & 1,
+            .peer = (int32_t)(mixed >> 31 & 3),
+            .kind = (uint8_t)(1 + mixed % 6)};
     }
     const uint8_t *chunk;
     mw_encoder_begin(encoder, 1, 10, 2);

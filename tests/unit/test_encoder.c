@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The events encoder, judged by what the decoder gives back: all kinds and flags, random streams, ordinals,
- * extreme values, chunks that are full, and that nothing is allocated. (The decoder has tests of its own
- * against bytes written by hand.)
+ * The events encoder, judged by what the decoder gives back: all kinds and flags, random streams,
+ * ordinals, extreme values, chunks that are full, and that nothing is allocated. (The decoder has
+ * tests of its own against bytes written by hand.)
  */
 #include "events.h"
 
@@ -118,9 +118,10 @@ static void random_stream(struct mw_raw_event *events, size_t count, const struc
             event->bytes_in = random_next(&seed) >> 40;
         }
         if (event->flags & MW_EVENT_REQUEST)
-            event->request = event->kind == MW_EVENT_DONE ? request - (uint32_t)(random >> 60)
-                                                          : request++;
-        uint32_t *ordinal = &ordinals[event->comm * 16 + (uint32_t)(event->peer + 3) * 2 + (uint32_t)event->tag];
+            event->request =
+                event->kind == MW_EVENT_DONE ? request - (uint32_t)(random >> 60) : request++;
+        uint32_t *ordinal =
+            &ordinals[event->comm * 16 + (uint32_t)(event->peer + 3) * 2 + (uint32_t)event->tag];
         *ordinal += (random >> 50 & 63) == 0 ? (uint32_t)(random >> 10 & 0xff) : 1;
         event->ordinal = *ordinal;
         if (!(event->flags & MW_EVENT_PART)) {
@@ -137,9 +138,14 @@ static void random_streams(void **state)
 {
     enum { COUNT = 30000 };
     const struct profile profiles[] = {
-        {101, 0x7f, 0, 0xfff, 0, 1},    {102, 0x3ff, 4, 0xffff, 0, 0},  {103, 1, 0, 0xff, 0, -5},
-        {104, 0xffff, 2, 0xfffff, 1, 1}, {105, 0, 0, 0, 0, 1},           {106, 0x1fff, 63, UINT64_MAX, 1, 1},
-        {107, 0xf, 1, UINT64_MAX, 1, -64}, {108, 0xff, 9, UINT32_MAX, 0, 7},
+        {101, 0x7f, 0, 0xfff, 0, 1},
+        {102, 0x3ff, 4, 0xffff, 0, 0},
+        {103, 1, 0, 0xff, 0, -5},
+        {104, 0xffff, 2, 0xfffff, 1, 1},
+        {105, 0, 0, 0, 0, 1},
+        {106, 0x1fff, 63, UINT64_MAX, 1, 1},
+        {107, 0xf, 1, UINT64_MAX, 1, -64},
+        {108, 0xff, 9, UINT32_MAX, 0, 7},
     };
     struct mw_raw_event *events = events_new(COUNT);
     for (size_t i = 0; i < sizeof profiles / sizeof profiles[0]; i++) {
@@ -153,7 +159,8 @@ static void random_streams(void **state)
     free(events);
 }
 
-static struct mw_raw_event message(unsigned kind, int peer, int tag, uint64_t bytes, uint32_t ordinal)
+static struct mw_raw_event message(unsigned kind, int peer, int tag, uint64_t bytes,
+                                   uint32_t ordinal)
 {
     return (struct mw_raw_event){.start = 100,
                                  .end = 200,
@@ -168,7 +175,8 @@ static struct mw_raw_event message(unsigned kind, int peer, int tag, uint64_t by
 
 static void ordinals_survive_gaps_and_wraps(void **state)
 {
-    const uint32_t numbers[] = {0, 1, 2, 10, 11, 5, 6, UINT32_MAX - 1, UINT32_MAX, 0, 1, 1, 1, UINT32_MAX, 0};
+    const uint32_t numbers[] = {0,          1, 2, 10, 11, 5,          6, UINT32_MAX - 1,
+                                UINT32_MAX, 0, 1, 1,  1,  UINT32_MAX, 0};
     enum { COUNT = sizeof numbers / sizeof numbers[0] };
     struct mw_raw_event events[COUNT];
     struct mw_encoder *encoder = encoder_new(1);
@@ -179,8 +187,8 @@ static void ordinals_survive_gaps_and_wraps(void **state)
 }
 
 /* Which events of a chunk carry their ordinal. */
-static void ordinals_given(struct mw_encoder *encoder, const struct mw_raw_event *events, size_t count,
-                           int *given)
+static void ordinals_given(struct mw_encoder *encoder, const struct mw_raw_event *events,
+                           size_t count, int *given)
 {
     const uint8_t *chunk;
     size_t size, step;
@@ -201,16 +209,15 @@ static void ordinals_given(struct mw_encoder *encoder, const struct mw_raw_event
 static void ordinals_are_counted_by_the_key_alone(void **state)
 {
     struct mw_raw_event events[] = {
-        message(MW_EVENT_SEND, 1, 7, 8, 50),     /* new key */
-        message(MW_EVENT_SEND, 1, 7, 4096, 51),  /* other size, same key: continues */
-        message(MW_EVENT_RECV, 1, 7, 0, 90),     /* received: its own key */
-        message(MW_EVENT_DONE, 1, 7, 0, 91),     /* counted with the receives */
-        message(MW_EVENT_CALL, 1, 7, 0, 92),     /* a matching probe too */
-        message(MW_EVENT_SEND, 1, 8, 8, 52),     /* other tag */
-        message(MW_EVENT_SEND, 1, 7, 8, 52),
-        message(MW_EVENT_COLL, 3, 0, 8, 0),
-        message(MW_EVENT_COLL, 5, 0, 99, 1),     /* other root: the communicator counts */
-        message(MW_EVENT_COLL, 5, 9, 99, 3),     /* one is missing */
+        message(MW_EVENT_SEND, 1, 7, 8, 50),    /* new key */
+        message(MW_EVENT_SEND, 1, 7, 4096, 51), /* other size, same key: continues */
+        message(MW_EVENT_RECV, 1, 7, 0, 90),    /* received: its own key */
+        message(MW_EVENT_DONE, 1, 7, 0, 91),    /* counted with the receives */
+        message(MW_EVENT_CALL, 1, 7, 0, 92),    /* a matching probe too */
+        message(MW_EVENT_SEND, 1, 8, 8, 52),    /* other tag */
+        message(MW_EVENT_SEND, 1, 7, 8, 52),    message(MW_EVENT_COLL, 3, 0, 8, 0),
+        message(MW_EVENT_COLL, 5, 0, 99, 1), /* other root: the communicator counts */
+        message(MW_EVENT_COLL, 5, 9, 99, 3), /* one is missing */
         message(MW_EVENT_RECV, 1, 7, 0, 93),
     };
     const int expected[] = {1, 0, 1, 0, 0, 1, 0, 1, 0, 1, 0};
@@ -241,7 +248,8 @@ static void extreme_values_come_back(void **state)
                         .end = wide[j],
                         .bytes = wide[(i + k) % 5],
                         .bytes_in = wide[(j + k) % 5],
-                        .flags = (MW_EVENT_COUNTED | MW_EVENT_REQUEST | MW_EVENT_FOREIGN | MW_EVENT_ERROR) &
+                        .flags = (MW_EVENT_COUNTED | MW_EVENT_REQUEST | MW_EVENT_FOREIGN |
+                                  MW_EVENT_ERROR) &
                                  (k & 1 ? ~(uint32_t)MW_EVENT_ERROR : UINT32_MAX),
                         .ordinal = (uint32_t)narrow[k],
                         .request = (uint32_t)narrow[(k + i) % 4],
@@ -259,7 +267,8 @@ static void extreme_values_come_back(void **state)
     encoder_delete(encoder);
 }
 
-/* The recorder's events may come from a damaged mapping: whatever is in them, the chunk must be readable. */
+/* The recorder's events may come from a damaged mapping: whatever is in them, the chunk must be
+ * readable. */
 static void garbage_makes_readable_chunks(void **state)
 {
     enum { COUNT = 20000 };
@@ -313,7 +322,8 @@ static void events_are_taken_from_a_ring(void **state)
     encoder_delete(encoder);
 }
 
-/* Fills a chunk with what `make` gives until it is full; checks that nothing of the refused step is in it. */
+/* Fills a chunk with what `make` gives until it is full; checks that nothing of the refused step is
+ * in it. */
 static uint64_t fill_chunk(void (*make)(struct mw_raw_event *event, uint64_t number))
 {
     enum { RING = 1 << 20 };
@@ -386,7 +396,8 @@ static void full_of_output(void **state)
 
 static void full_of_content(void **state)
 {
-    uint64_t taken = fill_chunk(make_monotony); /* some 24 bytes each before compression, of 16 MiB */
+    uint64_t taken =
+        fill_chunk(make_monotony); /* some 24 bytes each before compression, of 16 MiB */
     assert_in_range(taken, 500000, 900000);
 }
 
@@ -411,7 +422,8 @@ static void wrong_uses_are_refused(void **state)
     size_t size;
     mw_encoder_begin(encoder, 0, 0, 0);
     assert_int_equal(mw_encoder_step(encoder, events, UINT64_MAX, 0, 0), MW_ERR_ARGUMENT);
-    assert_int_equal(mw_encoder_step(encoder, events, UINT64_MAX, 0, MW_ENCODER_STEP + 1), MW_ERR_ARGUMENT);
+    assert_int_equal(mw_encoder_step(encoder, events, UINT64_MAX, 0, MW_ENCODER_STEP + 1),
+                     MW_ERR_ARGUMENT);
     assert_int_equal(mw_encoder_step(encoder, events, UINT64_MAX, 0, 1), MW_OK);
     assert_int_equal(mw_encoder_end(encoder, 1, &chunk, &size), MW_OK);
     assert_int_equal(mw_encoder_end(encoder, 1, &chunk, &size), MW_END);
@@ -429,7 +441,11 @@ static void head_promises_the_first_started_request(void **state)
     struct mw_raw_event events[] = {
         {.flags = MW_EVENT_PART | MW_EVENT_REQUEST, .request = 40, .kind = MW_EVENT_DONE},
         {.start = 1000, .end = 1100, .kind = MW_EVENT_CALL},
-        {.start = 1200, .end = 1300, .flags = MW_EVENT_REQUEST, .request = 44, .kind = MW_EVENT_RECV},
+        {.start = 1200,
+         .end = 1300,
+         .flags = MW_EVENT_REQUEST,
+         .request = 44,
+         .kind = MW_EVENT_RECV},
     };
     struct mw_encoder *encoder = encoder_new(1);
     const uint8_t *chunk;

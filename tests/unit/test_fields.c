@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Field lists and numbers: the bytes that the norm asks for, round trips, buffers that are too small at
- * every size, and lists that are cut at every place.
+ * Field lists and numbers: the bytes that the norm asks for, round trips, buffers that are too
+ * small at every size, and lists that are cut at every place.
  */
 #include <limits.h>
 #include <setjmp.h>
@@ -16,10 +16,9 @@
 #include "trace/varint.h"
 
 static const uint64_t edges[] = {
-    0,          1,          0x7f,        0x80,       0x3fff,     0x4000,
-    0x1fffff,   0x200000,   0xfffffff,   0x10000000, 0x7fffffff, 0x80000000u,
-    UINT32_MAX, 1ull << 35, 1ull << 56,  1ull << 62, INT64_MAX,  1ull << 63,
-    UINT64_MAX, 127 * 129,  UINT64_MAX - 1,
+    0,          1,          0x7f,       0x80,       0x3fff,      0x4000,     0x1fffff,
+    0x200000,   0xfffffff,  0x10000000, 0x7fffffff, 0x80000000u, UINT32_MAX, 1ull << 35,
+    1ull << 56, 1ull << 62, INT64_MAX,  1ull << 63, UINT64_MAX,  127 * 129,  UINT64_MAX - 1,
 };
 enum { EDGES = sizeof edges / sizeof edges[0] };
 
@@ -70,7 +69,8 @@ static void quick_writer_equals_plain_one(void **state)
 
 static void overlong_and_cut_varints_are_refused(void **state)
 {
-    static const uint8_t eleven[] = {0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x00};
+    static const uint8_t eleven[] = {0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
+                                     0x80, 0x80, 0x80, 0x80, 0x00};
     static const uint8_t too_big[] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02};
     static const uint8_t largest[] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01};
     uint64_t value = 99;
@@ -106,7 +106,7 @@ static void fields_are_as_documented(void **state)
 {
     static const uint8_t expected[] = {
         0x02, 0x07,                         /* 1: number 7 */
-        0x05, 0x02, 'h', 'i',               /* 2: text */
+        0x05, 0x02, 'h',  'i',              /* 2: text */
         0x06, 0x03,                         /* 3: signed -2 */
         0x09, 0x04, 0x02, 0x01, 0x05, 0x00, /* 4: record {1: 1, 2: no bytes} */
         0x80, 0x02, 0x80, 0x01,             /* 128: number 128 */
@@ -154,11 +154,13 @@ static void numbers_come_back(void **state)
     assert_int_equal(mw_field_next(&reader, &field), MW_END);
 }
 
-/* Records of every length around those where the length takes another byte, one within the other. */
+/* Records of every length around those where the length takes another byte, one within the other.
+ */
 static void records_of_any_length_nest(void **state)
 {
     static uint8_t memory[80000], content[20000];
-    const size_t sizes[] = {0, 1, 120, 123, 124, 125, 126, 127, 128, 129, 16380, 16383, 16384, 20000};
+    const size_t sizes[] = {0,   1,   120, 123,   124,   125,   126,
+                            127, 128, 129, 16380, 16383, 16384, 20000};
     for (size_t i = 0; i < sizeof content; i++)
         content[i] = (uint8_t)(i * 7 + i / 256);
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
@@ -196,8 +198,10 @@ static void fill(struct mw_buffer *buffer)
     size_t outer = mw_put_begin(buffer, 3);
     mw_put_u64(buffer, 1, 7);
     size_t inner = mw_put_begin(buffer, 200);
-    mw_put_bytes(buffer, 2, "0123456789012345678901234567890123456789012345678901234567890123456789"
-                            "0123456789012345678901234567890123456789012345678901234567890123456789", 140);
+    mw_put_bytes(buffer, 2,
+                 "0123456789012345678901234567890123456789012345678901234567890123456789"
+                 "0123456789012345678901234567890123456789012345678901234567890123456789",
+                 140);
     mw_put_end(buffer, inner);
     mw_put_end(buffer, outer);
     mw_put_i64(buffer, 4, -1);
@@ -263,9 +267,9 @@ static void a_cut_list_ends_or_is_malformed(void **state)
 static void lengths_that_lie_are_refused(void **state)
 {
     static const uint8_t lies[][12] = {
-        {0x03, 0x05, 'a'},                                                             /* one too few */
-        {0x03, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01, 'a'},       /* 2^64 - 1 */
-        {0x03, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, 'a', 'a'},        /* 2^63 - 1 */
+        {0x03, 0x05, 'a'},                                                       /* one too few */
+        {0x03, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01, 'a'}, /* 2^64 - 1 */
+        {0x03, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, 'a', 'a'},  /* 2^63 - 1 */
     };
     const size_t sizes[] = {3, 12, 12};
     for (size_t i = 0; i < 3; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a process leaves in its mapping: read while it lives, after SIGKILL, from elsewhere; from mappings that are
- * damaged or lie; and moved into the node file.
+ * What a process leaves in its mapping: read while it lives, after SIGKILL, from elsewhere; from
+ * mappings that are damaged or lie; and moved into the node file.
  */
 #include "mapping_fixture.h"
 
@@ -59,12 +59,13 @@ static void check_types(const struct taken *taken, const unsigned *types, size_t
 
 static void check_content(const struct fixture *fixture, const struct taken *taken, int alive)
 {
-    static const unsigned types[] = {MW_CHUNK_HEALTH, 999,           MW_CHUNK_EVENTS, MW_CHUNK_COUNTS,
-                                     MW_CHUNK_COUNTS, MW_CHUNK_OPEN, MW_CHUNK_CLOCK,  MW_CHUNK_END};
+    static const unsigned types[] = {
+        MW_CHUNK_HEALTH, 999,           MW_CHUNK_EVENTS, MW_CHUNK_COUNTS,
+        MW_CHUNK_COUNTS, MW_CHUNK_OPEN, MW_CHUNK_CLOCK,  MW_CHUNK_END};
     check_types(taken, types, 8);
     assert_memory_equal(taken->chunk[0].data, fixture->map + OUTBOX_OFFSET, taken->chunk[0].size);
-    uint64_t next = chunk_check(taken->chunk[2].data, taken->chunk[2].size, fixture_ring(fixture, 0),
-                                RING - 1, 0, 2);
+    uint64_t next = chunk_check(taken->chunk[2].data, taken->chunk[2].size,
+                                fixture_ring(fixture, 0), RING - 1, 0, 2);
     assert_int_equal(next, 5000);
     struct mw_reader open = taken_find(taken, MW_CHUNK_OPEN), end = taken_find(taken, MW_CHUNK_END);
     assert_int_equal(field_value(open, MW_F_OPEN_alive), alive);
@@ -74,7 +75,8 @@ static void check_content(const struct fixture *fixture, const struct taken *tak
     if (!alive) /* the second open call began after the last event ended */
         assert_int_equal(field_value(end, MW_F_END_time), 600001);
     now = mw_clock_ns(CLOCK_MONOTONIC);
-    assert_in_range(field_value(taken_find(taken, MW_CHUNK_CLOCK), MW_F_CLOCK_time), now - 60000000000u, now);
+    assert_in_range(field_value(taken_find(taken, MW_CHUNK_CLOCK), MW_F_CLOCK_time),
+                    now - 60000000000u, now);
 }
 
 static void a_living_process_is_read(void **state)
@@ -133,9 +135,11 @@ static void counts_and_open_calls_have_names(void **state)
     assert_int_equal(field_value(in, MW_F_COUNT_calls), 5000);
     int named = 0;
     while (mw_field_next(&in, &field) == MW_OK)
-        named |= field.id == MW_F_COUNT_name && field.size > 4 && memcmp(field.data, "MPI_", 4) == 0;
+        named |=
+            field.id == MW_F_COUNT_name && field.size > 4 && memcmp(field.data, "MPI_", 4) == 0;
     assert_true(named);
-    assert_int_equal(mw_field_next(&counts, &record), MW_END); /* thread 0, and no count of nothing */
+    assert_int_equal(mw_field_next(&counts, &record),
+                     MW_END); /* thread 0, and no count of nothing */
 
     struct mw_reader open = taken_find(&taken, MW_CHUNK_OPEN);
     int calls = 0;
@@ -228,7 +232,8 @@ static void what_is_foreign_has_no_end(void **state)
     uint64_t bytes;
     fixture_make(&fixture, NULL);
     fixture_kill(&fixture);
-    fixture.header->pid_ns ^= 1; /* a container's: the clock is the same, the process is not to be seen */
+    fixture.header->pid_ns ^=
+        1; /* a container's: the clock is the same, the process is not to be seen */
     assert_int_equal(mw_residue_open(fixture.path, &residue), MW_OK);
     assert_int_equal(residue.foreign, 1);
     assert_int_equal(residue.alive, 0);
@@ -267,7 +272,8 @@ static void a_process_that_ended_itself_gets_no_second_end(void **state)
 {
     struct fixture fixture;
     struct taken taken = {0};
-    static const unsigned types[] = {MW_CHUNK_HEALTH, 999, MW_CHUNK_EVENTS, MW_CHUNK_COUNTS, MW_CHUNK_COUNTS};
+    static const unsigned types[] = {MW_CHUNK_HEALTH, 999, MW_CHUNK_EVENTS, MW_CHUNK_COUNTS,
+                                     MW_CHUNK_COUNTS};
     fixture_make(&fixture, NULL);
     fixture_kill(&fixture);
     fixture.header->state = MW_MAP_ENDED;
@@ -320,7 +326,8 @@ static void a_busy_process_gives_no_torn_events(void **state)
         for (size_t c = 0; c < taken.count; c++) {
             if (taken.chunk[c].type != MW_CHUNK_EVENTS)
                 continue;
-            struct mw_decoder *decoder = chunk_open(taken.chunk[c].data, taken.chunk[c].size, FIXTURE_KEY);
+            struct mw_decoder *decoder =
+                chunk_open(taken.chunk[c].data, taken.chunk[c].size, FIXTURE_KEY);
             uint64_t number = mw_decoder_head(decoder)->first;
             const struct mw_event *step;
             size_t count;
@@ -330,7 +337,8 @@ static void a_busy_process_gives_no_torn_events(void **state)
                     struct mw_event expected = event_expected(&raw, 0, 2);
                     event_check(&step[e], &expected);
                 }
-            assert_true(number == mw_decoder_head(decoder)->first + mw_decoder_head(decoder)->count);
+            assert_true(number ==
+                        mw_decoder_head(decoder)->first + mw_decoder_head(decoder)->count);
             newest = number;
             mw_decoder_close(decoder);
         }
@@ -417,9 +425,11 @@ struct lie {
     unsigned lost; /* chunk type that is missing then; 0 none */
 };
 
-#define HEADER_AT(member) offsetof(struct mw_map_header, member), sizeof(((struct mw_map_header *)0)->member)
-#define THREAD_AT(member) \
-    AREA_OFFSET + offsetof(struct mw_map_thread, member), sizeof(((struct mw_map_thread *)0)->member)
+#define HEADER_AT(member)                                                                          \
+    offsetof(struct mw_map_header, member), sizeof(((struct mw_map_header *)0)->member)
+#define THREAD_AT(member)                                                                          \
+    AREA_OFFSET + offsetof(struct mw_map_thread, member),                                          \
+        sizeof(((struct mw_map_thread *)0)->member)
 
 static void lies_are_noticed(void **state)
 {
@@ -455,8 +465,8 @@ static void lies_are_noticed(void **state)
         memcpy(&truth, fixture.map + lies[i].offset, lies[i].size);
         memcpy(fixture.map + lies[i].offset, &lies[i].value, lies[i].size);
         assert_int_equal(fixture_take(&fixture, &taken), MW_ERR_CORRUPT);
-        static const unsigned types[] = {MW_CHUNK_HEALTH, MW_CHUNK_EVENTS, MW_CHUNK_COUNTS, MW_CHUNK_OPEN,
-                                         MW_CHUNK_END};
+        static const unsigned types[] = {MW_CHUNK_HEALTH, MW_CHUNK_EVENTS, MW_CHUNK_COUNTS,
+                                         MW_CHUNK_OPEN, MW_CHUNK_END};
         for (size_t t = 0; t < 5; t++)
             assert_int_equal(taken_find(&taken, types[t]).next != NULL, types[t] != lies[i].lost);
         taken_free(&taken);
@@ -721,14 +731,16 @@ static void unfinished_mappings_go_when_they_are_old(void **state)
     fixture.header->magic = 0;
     assert_int_equal(mw_residue_collect(fixture.path, &bytes), MW_ERR_CORRUPT);
     assert_true(exists(fixture.path)); /* it may be starting just now */
-    fixture.header->magic = 1; /* something else */
+    fixture.header->magic = 1;         /* something else */
     msync(fixture.map, FIXTURE_SIZE, MS_SYNC);
-    assert_int_equal(utime(fixture.path, &(struct utimbuf){time(NULL) - 4000, time(NULL) - 4000}), 0);
+    assert_int_equal(utime(fixture.path, &(struct utimbuf){time(NULL) - 4000, time(NULL) - 4000}),
+                     0);
     assert_int_equal(mw_residue_collect(fixture.path, &bytes), MW_ERR_CORRUPT);
     assert_true(exists(fixture.path));
     fixture.header->magic = 0;
     msync(fixture.map, FIXTURE_SIZE, MS_SYNC);
-    assert_int_equal(utime(fixture.path, &(struct utimbuf){time(NULL) - 4000, time(NULL) - 4000}), 0);
+    assert_int_equal(utime(fixture.path, &(struct utimbuf){time(NULL) - 4000, time(NULL) - 4000}),
+                     0);
     assert_int_equal(mw_residue_collect(fixture.path, &bytes), MW_ERR_CORRUPT);
     assert_false(exists(fixture.path));
     fixture_remove(&fixture);
