@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "output/folder.h"
@@ -19,6 +20,7 @@
 #include "output/shared.h"
 #include "record/record.h"
 #include "trace/chunk.h"
+#include "trace/compress.h"
 #include "trace/fields.h"
 #include "trace/residue.h"
 
@@ -77,40 +79,54 @@ static int high_descriptor(int file)
     return high;
 }
 
-static int still_ours(void)
+/* Writing past RLIMIT_FSIZE would kill the process with SIGXFSZ. */
+static int fits(const struct stat *file, uint64_t size)
 {
-    struct stat info;
-    return output.file >= 0 && fstat(output.file, &info) == 0 && info.st_dev == output.dev &&
-           info.st_ino == output.ino;
+    struct rlimit limit;
+    return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+           (uint64_t)file->st_size + size <= limit.rlim_cur;
+}
+
+static int still_ours(struct stat *info)
+{
+    return output.file >= 0 && fstat(output.file, info) == 0 && info->st_dev == output.dev &&
+           info->st_ino == output.ino;
 }
 
 /* The program may have closed our descriptor and may be using its number: leave that alone. */
-static int reopen(void)
+static int reopen(struct stat *info)
 {
     output.file = open(output.path, O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
     if (output.file < 0)
         return 0;
     output.file = high_descriptor(output.file);
-    return still_ours();
+    return still_ours(info);
 }
 
-/* Appends whole chunks. Under the lock. */
+/* Appends whole chunks, in one write: other processes append to the same file. Under the lock. */
+static void append_two(const void *head, size_t head_size, const void *data, size_t size)
+{
+    struct iovec parts[2] = {{(void *)head, head_size}, {(void *)data, size}};
+    struct stat info;
+    ssize_t wrote;
+    if (head_size + size == 0 || output.failed)
+        return;
+    if (!(still_ours(&info) || reopen(&info)) || !fits(&info, head_size + size)) {
+        output.failed = 1;
+        return;
+    }
+    do {
+        wrote = writev(output.file, parts, 2);
+    } while (wrote < 0 && errno == EINTR);
+    if (wrote > 0)
+        atomic_fetch_add_explicit(&output.bytes, (uint64_t)wrote, memory_order_relaxed);
+    /* A part of a chunk is damage that readers skip; what comes after would be lost too. */
+    output.failed = wrote != (ssize_t)(head_size + size);
+}
+
 static void append(const void *data, size_t size)
 {
-    if (size == 0 || output.failed || !(still_ours() || reopen()))
-        return;
-    size_t done = 0;
-    while (done < size) {
-        ssize_t wrote = write(output.file, (const char *)data + done, size - done);
-        if (wrote < 0 && errno == EINTR)
-            continue;
-        if (wrote <= 0) {
-            output.failed = 1;
-            break;
-        }
-        done += (size_t)wrote;
-    }
-    atomic_fetch_add_explicit(&output.bytes, done, memory_order_relaxed);
+    append_two(NULL, 0, data, size);
 }
 
 static void flush_locked(void)
@@ -150,13 +166,15 @@ void mw_output_events(const uint8_t *chunk, size_t size)
         mw_message_once("cannot write to", output.path, "events are missing from the trace");
 }
 
-void mw_output_chunk(unsigned type, const void *payload, size_t size)
+/* A payload as it is stored, behind a header: into the outbox, or past it where it does not fit. */
+static void put(unsigned type, unsigned flags, const void *payload, size_t size, size_t raw_size)
 {
     struct mw_map_header *map = mw_shared_header();
     uint8_t header[MW_CHUNK_HEADER_SIZE];
     if (!map || size > MW_CHUNK_MAX_STORED)
         return;
-    mw_chunk_frame(header, type, 0, output.process, payload, (uint32_t)size, (uint32_t)size);
+    mw_chunk_frame(header, type, flags, output.process, payload, (uint32_t)size,
+                   (uint32_t)raw_size);
     atomic_fetch_add_explicit(&output.chunks, 1, memory_order_relaxed);
     mw_lock_take(&output.lock);
     uint64_t used = atomic_load_explicit(&map->outbox_used, memory_order_relaxed);
@@ -164,9 +182,8 @@ void mw_output_chunk(unsigned type, const void *payload, size_t size)
         flush_locked();
         used = 0;
     }
-    if (map->outbox_capacity < sizeof header + size) { /* does not fit at all: past the outbox */
-        append(header, sizeof header);
-        append(payload, size);
+    if (map->outbox_capacity < sizeof header + size) {
+        append_two(header, sizeof header, payload, size);
     } else {
         uint8_t *to = (uint8_t *)map + map->outbox_offset + used;
         memcpy(to, header, sizeof header);
@@ -174,6 +191,27 @@ void mw_output_chunk(unsigned type, const void *payload, size_t size)
         atomic_store_explicit(&map->outbox_used, used + sizeof header + size, memory_order_release);
     }
     mw_lock_drop(&output.lock);
+}
+
+void mw_output_chunk(unsigned type, const void *payload, size_t size)
+{
+    put(type, 0, payload, size, size);
+}
+
+void mw_output_packed(unsigned type, const void *payload, size_t size)
+{
+    size_t work = mw_compress_memory(size);
+    uint8_t *memory = mmap(NULL, work + size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                           -1, 0);
+    size_t packed = 0;
+    if (memory != MAP_FAILED)
+        packed = mw_compress(memory, work, payload, size, memory + work, size);
+    if (packed)
+        put(type, MW_CHUNK_FLAG_ZSTD, memory + work, packed, size);
+    else
+        put(type, 0, payload, size, size);
+    if (memory != MAP_FAILED)
+        munmap(memory, work + size);
 }
 
 static uint64_t process_key(const struct mw_job_facts *job)
@@ -342,7 +380,8 @@ void mw_output_end(void)
 {
     mw_output_flush();
     mw_shared_remove();
-    if (still_ours())
+    struct stat info;
+    if (still_ours(&info))
         close(output.file);
     output.file = -1;
 }

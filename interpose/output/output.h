@@ -20,6 +20,8 @@ int mw_output_start(const struct mw_config *config, const struct mw_job_facts *j
 int mw_output_ready(void); /* chunks can be taken */
 /* One chunk of fields. Never fails; what is lost is a health note. */
 void mw_output_chunk(unsigned type, const void *payload, size_t size);
+/* The same, compressed where that helps: for long payloads outside the path of calls. */
+void mw_output_packed(unsigned type, const void *payload, size_t size);
 /* Writes the outbox to the file. */
 void mw_output_flush(void);
 /* A framed EVENTS chunk, written at once, after the outbox. */

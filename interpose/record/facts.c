@@ -167,23 +167,32 @@ void mw_facts_end(enum mw_end_reason reason, uint64_t time, int code, uint64_t f
     mw_output_chunk(MW_CHUNK_END, buffer.data, buffer.size);
 }
 
+static void put_module(struct mw_buffer *buffer, const struct mw_module_entry *module)
+{
+    size_t mark = mw_put_begin(buffer, MW_F_MODULES_module);
+    mw_put_u64(buffer, MW_F_MODULE_id, module->id);
+    mw_put_text(buffer, MW_F_MODULE_path, module->path);
+    if (module->build_id_size)
+        mw_put_bytes(buffer, MW_F_MODULE_build_id, module->build_id, module->build_id_size);
+    mw_put_u64(buffer, MW_F_MODULE_start, module->start);
+    mw_put_u64(buffer, MW_F_MODULE_end, module->end);
+    mw_put_u64(buffer, MW_F_MODULE_role, module->role);
+    mw_put_end(buffer, mark);
+}
+
+#define MODULE_ROOM 1536u /* one with the longest path that is kept */
+
 void mw_facts_modules(unsigned first, unsigned count, void *context)
 {
-    uint8_t memory[2048];
+    uint8_t memory[16384];
     struct mw_buffer buffer;
+    mw_buffer_init(&buffer, memory, sizeof memory);
     for (unsigned i = first; i < first + count; i++) {
-        const struct mw_module_entry *module = mw_modules_at(i);
-        mw_buffer_init(&buffer, memory, sizeof memory);
-        size_t mark = mw_put_begin(&buffer, MW_F_MODULES_module);
-        mw_put_u64(&buffer, MW_F_MODULE_id, module->id);
-        mw_put_text(&buffer, MW_F_MODULE_path, module->path);
-        if (module->build_id_size)
-            mw_put_bytes(&buffer, MW_F_MODULE_build_id, module->build_id, module->build_id_size);
-        mw_put_u64(&buffer, MW_F_MODULE_start, module->start);
-        mw_put_u64(&buffer, MW_F_MODULE_end, module->end);
-        mw_put_u64(&buffer, MW_F_MODULE_role, module->role);
-        mw_put_end(&buffer, mark);
-        mw_output_chunk(MW_CHUNK_MODULES, buffer.data, buffer.size);
+        put_module(&buffer, mw_modules_at(i));
+        if (buffer.capacity - buffer.size < MODULE_ROOM || i + 1 == first + count) {
+            mw_output_packed(MW_CHUNK_MODULES, buffer.data, buffer.size);
+            mw_buffer_init(&buffer, memory, sizeof memory);
+        }
     }
 }
 
