@@ -75,7 +75,8 @@ static enum claim claim(int folder, const struct mw_config *config, const struct
     if (file < 0)
         return FAILED;
     size_t size = job_chunk(config, job, chunk, sizeof chunk);
-    int complete = write(file, chunk, size) == (ssize_t)size;
+    int complete =
+        mw_file_size_allowed(size) && write(file, chunk, size) == (ssize_t)size;
     int error = errno;
     close(file);
     if (complete && linkat(folder, temporary, folder, MARK, 0) != 0 && errno != EEXIST)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -23,6 +24,13 @@ long mw_read_file(const char *path, char *buffer, size_t size)
     close(file);
     buffer[length] = '\0';
     return (long)length;
+}
+
+int mw_file_size_allowed(uint64_t size)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+           size <= limit.rlim_cur;
 }
 
 uint64_t mw_process_start_time(uint64_t pid)

@@ -26,6 +26,8 @@ void mw_job_facts_read(const struct mw_config *config, struct mw_job_facts *job)
 
 /* Reads at most size - 1 bytes of a file and terminates them. Bytes read, -1 on failure. */
 long mw_read_file(const char *path, char *buffer, size_t size);
+/* Whether a file may have this size: growing one past RLIMIT_FSIZE would kill the process with SIGXFSZ. */
+int mw_file_size_allowed(uint64_t size);
 /* Start time of a process, clock ticks after boot; 0 when it cannot be told. */
 uint64_t mw_process_start_time(uint64_t pid);
 

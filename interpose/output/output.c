@@ -79,14 +79,6 @@ static int high_descriptor(int file)
     return high;
 }
 
-/* Writing past RLIMIT_FSIZE would kill the process with SIGXFSZ. */
-static int fits(const struct stat *file, uint64_t size)
-{
-    struct rlimit limit;
-    return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
-           (uint64_t)file->st_size + size <= limit.rlim_cur;
-}
-
 static int still_ours(struct stat *info)
 {
     return output.file >= 0 && fstat(output.file, info) == 0 && info->st_dev == output.dev &&
@@ -111,7 +103,8 @@ static void append_two(const void *head, size_t head_size, const void *data, siz
     ssize_t wrote;
     if (head_size + size == 0 || output.failed)
         return;
-    if (!(still_ours(&info) || reopen(&info)) || !fits(&info, head_size + size)) {
+    if (!(still_ours(&info) || reopen(&info)) || 
+        !mw_file_size_allowed((uint64_t)info.st_size + head_size + size)) {
         output.failed = 1;
         return;
     }

@@ -36,6 +36,8 @@ static uint64_t pages(uint64_t size)
 static int allocate(int file, uint64_t from, uint64_t size)
 {
     int error;
+    if (!mw_file_size_allowed(from + size))
+        return 0;
     do {
         error = posix_fallocate(file, (off_t)from, (off_t)size);
     } while (error == EINTR);
