@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Learns from a whole trace which names must not appear in its anonymous form (rewrite.h). */
+#include <ctype.h>
+#include <string.h>
+
+#include "analyzer/anonymize/rewrite.h"
+#include "analyzer/anonymize/scrub.h"
+
+/* Settings whose whole value is one name. */
+static void learn_fact(struct mw_names *names, const struct mw_fact *fact)
+{
+    static const char *const users[] = {"USER", "LOGNAME", "USERNAME", "SLURM_JOB_USER",
+                                        "PBS_O_LOGNAME"};
+    static const char *const hosts[] = {"HOSTNAME", "hostname", "HOST", "SLURMD_NODENAME",
+                                        "SLURM_SUBMIT_HOST", "SLURM_LAUNCH_NODE", "PBS_O_HOST",
+                                        "HYDI_CONTROL_HOST"};
+    mw_names_learn_paths(names, fact->value);
+    for (size_t i = 0; i < sizeof(users) / sizeof(users[0]); i++)
+        if (!strcmp(fact->key, users[i]))
+            mw_names_forbid(names, MW_NAME_USER, fact->value, strlen(fact->value));
+    for (size_t i = 0; i < sizeof(hosts) / sizeof(hosts[0]); i++)
+        if (!strcmp(fact->key, hosts[i]))
+            mw_names_forbid_host(names, fact->value);
+}
+
+static void learn_process(struct mw_names *names, const struct mw_process *process)
+{
+    mw_names_forbid_host(names, process->host);
+    mw_names_forbid_host(names, process->processor_name);
+    mw_names_learn_paths(names, process->exe);
+    mw_names_learn_paths(names, process->cwd);
+    mw_names_learn_paths(names, process->mpi_library);
+    for (size_t i = 0; i < process->argument_count; i++)
+        mw_names_learn_paths(names, process->arguments[i]);
+    for (size_t i = 0; i < process->module_count; i++)
+        mw_names_learn_paths(names, process->modules[i].path);
+    for (size_t i = 0; i < process->fact_count; i++)
+        learn_fact(names, &process->facts[i]);
+}
+
+/* The number of a batch job is in more settings than its own. */
+static void learn_job(struct mw_names *names, const struct mw_job *job)
+{
+    size_t length = strlen(job->job_id);
+    if (length >= 4)
+        mw_names_forbid(names, MW_NAME_JOB, job->job_id, length);
+    for (size_t i = 0; i < job->command_count; i++)
+        mw_names_learn_paths(names, job->command[i]);
+}
+
+void mw_rewrite_learn(struct mw_names *names, const mw_trace *trace)
+{
+    learn_job(names, mw_trace_job(trace));
+    for (size_t i = 0; i < mw_trace_process_count(trace); i++)
+        learn_process(names, mw_trace_process(trace, i));
+    for (size_t i = 0; i < mw_trace_file_count(trace); i++)
+        mw_names_forbid_host(names, mw_trace_file(trace, i)->host);
+    mw_names_sort(names);
+}

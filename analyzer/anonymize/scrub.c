@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Scrubs single texts (scrub.h): one walk from left to right; at each place the longest thing that must go. */
+#include "analyzer/anonymize/scrub.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/anonymize/tokens.h"
+#include "analyzer/render/labels.h"
+
+struct scrubbing {
+    struct mw_names *names;
+    const char *text;
+    size_t at;
+    FILE *out;
+};
+
+static FILE *open_text(char **text, size_t *size)
+{
+    FILE *out = open_memstream(text, size);
+    if (!out) {
+        fputs("mpiwatch: out of memory\n", stderr);
+        exit(1);
+    }
+    return out;
+}
+
+/* Names of files that say what software it is, not whose. */
+static int is_public_name(const char *name)
+{
+    size_t length = strlen(name);
+    return strstr(name, ".so.") || (length > 3 && !strcmp(name + length - 3, ".so")) ||
+           (length > 5 && !strcmp(name + length - 5, ".conf"));
+}
+
+/* Only the forbidden names: for what has no paths in it. */
+static char *scrub_names(struct mw_names *names, const char *text)
+{
+    char *result = NULL;
+    size_t size = 0, at = 0;
+    FILE *out = open_text(&result, &size);
+    while (text[at]) {
+        const struct mw_literal *literal = mw_names_match(names, text, at);
+        if (literal)
+            fputs(literal->stand_in, out);
+        else
+            fputc(text[at], out);
+        at += literal ? literal->length : 1;
+    }
+    fclose(out);
+    return result;
+}
+
+char *mw_scrub_folder(struct mw_names *names, const char *path)
+{
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    if (length <= 1)
+        return mw_text_copy(path);
+    return mw_format("/%s", mw_names_stand_in(names, MW_NAME_FOLDER, path, length));
+}
+
+char *mw_scrub_path(struct mw_names *names, const char *path)
+{
+    const char *name = mw_basename(path);
+    char *own = scrub_names(names, name);
+    if (name == path)
+        return own;
+    size_t length = (size_t)(name - path);
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    const char *folder = mw_names_stand_in(names, MW_NAME_FOLDER, path, length);
+    char *result = length == 1 ? mw_format("/%s", own) : mw_format("/%s/%s", folder, own);
+    free(own);
+    return result;
+}
+
+/* A path inside a text: nobody knows whether it is a folder, a program or data. */
+static void scrub_inner_path(struct scrubbing *scrubbing, size_t length)
+{
+    char *path = mw_format("%.*s", (int)length, scrubbing->text + scrubbing->at);
+    char *result = is_public_name(mw_basename(path))
+                       ? mw_scrub_path(scrubbing->names, path)
+                       : mw_format("/%s", mw_names_stand_in(scrubbing->names, MW_NAME_PATH, path,
+                                                            length));
+    fputs(result, scrubbing->out);
+    free(result);
+    free(path);
+}
+
+/* user@host */
+static void scrub_account(struct scrubbing *scrubbing, size_t length)
+{
+    const char *text = scrubbing->text + scrubbing->at;
+    size_t user = (size_t)((const char *)memchr(text, '@', length) - text);
+    fprintf(scrubbing->out, "%s@%s", mw_names_stand_in(scrubbing->names, MW_NAME_USER, text, user),
+            mw_names_stand_in(scrubbing->names, MW_NAME_NODE, text + user + 1, length - user - 1));
+}
+
+/* Scrubs what stands at the current place and goes past it. */
+static void scrub_step(struct scrubbing *scrubbing)
+{
+    const char *text = scrubbing->text;
+    size_t at = scrubbing->at, length;
+    const struct mw_literal *literal;
+    if ((length = mw_token_path(text, at))) {
+        scrub_inner_path(scrubbing, length);
+    } else if ((length = mw_token_account(text, at))) {
+        scrub_account(scrubbing, length);
+    } else if ((literal = mw_names_match(scrubbing->names, text, at))) {
+        fputs(literal->stand_in, scrubbing->out);
+        length = literal->length;
+    } else if ((length = mw_token_address(text, at))) {
+        fputs(mw_names_stand_in(scrubbing->names, MW_NAME_ADDRESS, text + at, length),
+              scrubbing->out);
+    } else {
+        fputc(text[at], scrubbing->out);
+        length = 1;
+    }
+    scrubbing->at += length;
+}
+
+char *mw_scrub_text(struct mw_names *names, const char *text)
+{
+    char *result = NULL;
+    size_t size = 0;
+    struct scrubbing scrubbing = {.names = names, .text = text};
+    scrubbing.out = open_text(&result, &size);
+    while (text[scrubbing.at])
+        scrub_step(&scrubbing);
+    fclose(scrubbing.out);
+    return result;
+}
+
+char *mw_scrub_host(struct mw_names *names, const char *host)
+{
+    char *text = scrub_names(names, host);
+    size_t short_length = strcspn(host, ".");
+    if (!strcmp(text, host) && host[0]) { /* one that is not forbidden: localhost, or never learned */
+        free(text);
+        return mw_text_copy(mw_names_stand_in(names, MW_NAME_NODE, host, short_length));
+    }
+    return text;
+}
+
+static int is_number(const char *text)
+{
+    return *text && strspn(text, "0123456789.,-+xe") == strlen(text) && strpbrk(text, "0123456789");
+}
+
+/* Words of MPI's own language on command lines of launchers. */
+static int is_vocabulary(const char *word)
+{
+    static const char *const words[] = {
+        "pml",  "btl",    "mtl",   "osc",    "coll",   "ob1",  "cm",       "ucx",  "ofi",
+        "tcp",  "self",   "vader", "sm",     "uct",    "core", "socket",   "numa", "node",
+        "slot", "none",   "l3cache", "hwthread", "ppr", "mpirun", "mpiexec", "srun", ":",
+        "true", "false",  "yes",   "no",     "all",    "auto", "on",       "off",
+    };
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (!strcmp(word, words[i]))
+            return 1;
+    return 0;
+}
+
+static int is_plain_list(const char *text)
+{
+    char word[32];
+    while (*text) {
+        size_t length = strcspn(text, ",");
+        if (length >= sizeof(word))
+            return 0;
+        memcpy(word, text, length);
+        word[length] = 0;
+        if (!is_vocabulary(word[0] == '^' ? word + 1 : word) && !is_number(word))
+            return 0;
+        text += length + (text[length] != 0);
+    }
+    return 1;
+}
+
+static char *stand_in_argument(struct mw_names *names, const char *text)
+{
+    return mw_text_copy(mw_names_stand_in(names, MW_NAME_ARGUMENT, text, strlen(text)));
+}
+
+char *mw_scrub_argument(struct mw_names *names, const char *argument, int first)
+{
+    size_t dashes = strspn(argument, "-");
+    size_t name = dashes + strspn(argument + dashes, "abcdefghijklmnopqrstuvwxyz"
+                                                     "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-");
+    if (first)
+        return mw_scrub_path(names, argument);
+    if (is_number(argument) || is_vocabulary(argument) || (*argument && is_plain_list(argument)))
+        return mw_text_copy(argument);
+    if (!dashes || dashes > 2 || !isalpha((unsigned char)argument[dashes]))
+        return stand_in_argument(names, argument);
+    char *option = mw_format("%.*s", (int)name, argument), *safe = scrub_names(names, option);
+    const char *rest = argument + name;
+    if (*rest) {
+        const char *value = rest + (*rest == '=');
+        char *hidden = is_plain_list(value) ? mw_text_copy(value) : stand_in_argument(names, value);
+        char *whole = mw_format("%s=%s", safe, hidden);
+        free(hidden);
+        free(safe);
+        safe = whole;
+    }
+    free(option);
+    return safe;
+}
+
+/* The next word of a command line, without its quotes; NULL at the end. */
+static char *shell_word(const char **text)
+{
+    const char *at = *text + strspn(*text, " \t\n");
+    char *word = mw_alloc(strlen(at) + 1, 1), *to = word, quote = 0;
+    if (!*at) {
+        free(word);
+        return NULL;
+    }
+    for (; *at && (quote || !strchr(" \t\n", *at)); at++) {
+        if (quote && *at == quote)
+            quote = 0;
+        else if (!quote && (*at == '\'' || *at == '"'))
+            quote = *at;
+        else if (*at == '\\' && quote != '\'' && at[1])
+            *to++ = *++at;
+        else
+            *to++ = *at;
+    }
+    *text = at;
+    return word;
+}
+
+char *mw_scrub_command(struct mw_names *names, const char *command)
+{
+    char *result = mw_text_copy(""), *word;
+    for (int i = 0; (word = shell_word(&command)); i++) {
+        char *safe = mw_scrub_argument(names, word, i == 0);
+        char *longer = mw_format("%s%s%s", result, i ? " " : "", safe);
+        free(word);
+        free(safe);
+        free(result);
+        result = longer;
+    }
+    return result;
+}
+
+int mw_scrub_hides(const char *key)
+{
+    static const char *const parts[] = {
+        "HOST",  "NODELIST", "NODE_LIST", "NODEFILE", "NODENAME", "NODE_NAME", "USER",
+        "LOGNAME", "ACCOUNT", "PROJECT",   "JOB_NAME", "JOBNAME",  "JOBID",     "JOB_ID",
+        "NAMESPACE", "UUID", "GUID",      "SERIAL",   "ADDR",     "MAIL",      "HOME",
+        "PWD",   "WORKDIR",  "SUBMIT",    "CLUSTER",  "PARTITION", "QUEUE",    "RESERVATION",
+        "COMMENT", "_URI",   "JOB_GID",   "JOB_UID",  "GROUP",    "CGROUP",    "CONTAINER_ID",
+        "ESS_BASE_JOBID",
+    };
+    char upper[128];
+    size_t length = strlen(key);
+    if (length >= sizeof(upper))
+        length = sizeof(upper) - 1;
+    for (size_t i = 0; i < length; i++)
+        upper[i] = (char)toupper((unsigned char)key[i]);
+    upper[length] = 0;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+        if (strstr(upper, parts[i]))
+            return 1;
+    return 0;
+}
+
+char *mw_scrub_value(struct mw_names *names, const char *key, const char *value)
+{
+    if (!value[0] || !mw_scrub_hides(key))
+        return mw_scrub_text(names, value);
+    return mw_text_copy(mw_names_stand_in(names, MW_NAME_VALUE, value, strlen(value)));
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Shapes of things (tokens.h). */
+#include "analyzer/anonymize/tokens.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int is_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_' || (c & 0x80);
+}
+
+size_t mw_token_path(const char *text, size_t at)
+{
+    const char *from = text + at;
+    if (at && (is_word(from[-1]) || strchr("/.~)]}", from[-1])))
+        return 0;
+    size_t dots = strspn(from, ".");
+    size_t length = strcspn(from, " \t\n:;,'\"()<>|&=");
+    int begins = (*from == '/' && length > 1) || (*from == '~' && length > 1) ||
+                 (dots > 0 && dots <= 2 && from[dots] == '/');
+    return begins ? length : 0;
+}
+
+static size_t ipv4_length(const char *from)
+{
+    const char *at = from;
+    for (int part = 0; part < 4; part++) {
+        char *end;
+        if (!isdigit((unsigned char)*at))
+            return 0;
+        unsigned long value = strtoul(at, &end, 10);
+        if (value > 255 || end - at > 3 || (part < 3 && *end != '.'))
+            return 0;
+        at = end + (part < 3);
+    }
+    if (is_word(*at) || (*at == '.' && isdigit((unsigned char)at[1])))
+        return 0;
+    return (size_t)(at - from);
+}
+
+/* Addresses of this machine say nothing. */
+static int is_local_ipv4(const char *from)
+{
+    return !strncmp(from, "127.", 4) || !strncmp(from, "0.0.0.0", 7);
+}
+
+/* Hexadecimal groups between colons: how many, how long, whether "::" is in it. */
+static size_t groups_length(const char *from, int *groups, size_t *longest, size_t *shortest,
+                            int *gap)
+{
+    const char *at = from;
+    *groups = *gap = 0;
+    *longest = 0;
+    *shortest = 99;
+    for (;;) {
+        size_t length = strspn(at, "0123456789abcdefABCDEF");
+        if (length) {
+            ++*groups;
+            *longest = length > *longest ? length : *longest;
+            *shortest = length < *shortest ? length : *shortest;
+        }
+        at += length;
+        if (*at != ':')
+            break;
+        *gap |= at[1] == ':';
+        at++;
+        if (at[0] != ':' && !isxdigit((unsigned char)at[0]))
+            break;
+    }
+    while (at > from && at[-1] == ':' && !*gap)
+        at--;
+    return is_word(*at) ? 0 : (size_t)(at - from);
+}
+
+static size_t colons_length(const char *from)
+{
+    int groups, gap;
+    size_t longest, shortest, length = groups_length(from, &groups, &longest, &shortest, &gap);
+    if (!length || longest > 4)
+        return 0;
+    if (gap && groups >= 2 && memchr(from, ':', length)) /* fe80::1 */
+        return length;
+    if (groups == 6 && longest == 2 && shortest == 2) /* a MAC address */
+        return length;
+    if (groups == 8 || (groups == 4 && longest == 4 && shortest == 4)) /* IPv6, GUID */
+        return length;
+    if (groups > 8 && longest == 2 && shortest == 2) /* the hardware address of an InfiniBand port */
+        return length;
+    return 0;
+}
+
+size_t mw_token_address(const char *text, size_t at)
+{
+    const char *from = text + at;
+    if (at && (is_word(from[-1]) || from[-1] == '.' || from[-1] == ':'))
+        return 0;
+    size_t length = ipv4_length(from);
+    if (length)
+        return is_local_ipv4(from) ? 0 : length;
+    return colons_length(from);
+}
+
+static size_t account_part(const char *from)
+{
+    size_t length = 0;
+    while (is_word(from[length]) || (from[length] && strchr(".-", from[length])))
+        length++;
+    return length;
+}
+
+size_t mw_token_account(const char *text, size_t at)
+{
+    const char *from = text + at;
+    if (at && (is_word(from[-1]) || strchr(".-@", from[-1])))
+        return 0;
+    size_t user = account_part(from);
+    if (!user || from[user] != '@')
+        return 0;
+    size_t host = account_part(from + user + 1);
+    return host ? user + 1 + host : 0;
+}

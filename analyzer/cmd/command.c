@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What subcommands share (command.h). */
+#include "analyzer/cmd/command.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "analyzer/base/memory.h"
+#include "analyzer/render/progress.h"
+#include "analyzer/render/text.h"
+
+#define DAMAGE_LINES 10
+
+void mw_complain(const char *format, ...)
+{
+    char *raw = NULL;
+    va_list arguments;
+    va_start(arguments, format);
+    if (vasprintf(&raw, format, arguments) < 0)
+        raw = mw_text_copy("out of memory");
+    va_end(arguments);
+    char *text = mw_text_escape(raw);
+    mw_progress_end();
+    fflush(stdout);
+    fprintf(stderr, "mpiwatch: %s\n", text);
+    free(text);
+    free(raw);
+}
+
+void mw_paths_add(struct mw_paths *paths, const char *path)
+{
+    const char **longer = mw_alloc(paths->count + 1, sizeof(*longer));
+    if (paths->count)
+        memcpy(longer, paths->at, paths->count * sizeof(*longer));
+    longer[paths->count++] = path;
+    free(paths->at);
+    paths->at = longer;
+}
+
+static void complain_damage(const mw_trace *trace)
+{
+    size_t count = mw_trace_damage_count(trace);
+    for (size_t i = 0; i < count && i < DAMAGE_LINES; i++) {
+        const struct mw_damage *damage = mw_trace_damage(trace, i);
+        mw_complain("%s: offset %" PRIu64 ": %s", damage->file, damage->offset, damage->text);
+    }
+    if (count > DAMAGE_LINES)
+        mw_complain("... %zu more damaged places", count - DAMAGE_LINES);
+}
+
+static void complain_open(const struct mw_paths *paths, size_t failed, enum mw_status status,
+                          int error)
+{
+    const char *path = failed < paths->count ? paths->at[failed] : paths->at[0];
+    if (status == MW_ERR_SYSTEM)
+        mw_complain("%s: %s", path, strerror(error));
+    else if (status == MW_ERR_NOT_TRACE)
+        mw_complain("%s: offset 0: not an mpiwatch trace", path);
+    else if (status == MW_ERR_NEWER)
+        mw_complain("%s: offset 0: written by a newer mpiwatch; this one reads format versions "
+                    "up to %d",
+                    path, MW_FORMAT_VERSION);
+    else
+        mw_complain("%s: %s", path, mw_status_text(status));
+}
+
+mw_trace *mw_command_open(const struct mw_paths *paths, unsigned flags)
+{
+    mw_trace *trace = NULL;
+    size_t failed = 0;
+    mw_progress_begin("reading the trace", 0);
+    errno = 0;
+    enum mw_status status = mw_trace_open(paths->at, paths->count, flags, &trace, &failed);
+    int error = errno;
+    if (status != MW_OK) {
+        complain_open(paths, failed, status, error);
+        return NULL;
+    }
+    complain_damage(trace);
+    return trace;
+}
+
+int mw_output_open(struct mw_output *output, const char *path, int exclusive)
+{
+    struct stat state;
+    *output = (struct mw_output){.stream = stdout, .path = path};
+    if (!path)
+        return 0;
+    if (!stat(path, &state) && (exclusive || !S_ISREG(state.st_mode))) {
+        if (!exclusive && !S_ISDIR(state.st_mode)) { /* a pipe or a device is written as it is */
+            output->stream = fopen(path, "w");
+            if (output->stream)
+                return 0;
+        }
+        mw_complain("%s: %s", path,
+                    exclusive ? "exists already, and is not overwritten" : "is a folder");
+        return -1;
+    }
+    output->temporary = mw_format("%s.part-%ld", path, (long)getpid());
+    int fd = open(output->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    output->stream = fd < 0 ? NULL : fdopen(fd, "w");
+    if (output->stream)
+        return 0;
+    mw_complain("%s: %s", output->temporary, strerror(errno));
+    free(output->temporary);
+    return -1;
+}
+
+/* Gives the file its name. link() refuses to replace one that has appeared meanwhile. */
+static int output_name(const struct mw_output *output, int exclusive)
+{
+    if (!exclusive)
+        return rename(output->temporary, output->path);
+    if (!link(output->temporary, output->path))
+        return unlink(output->temporary);
+    if (errno == EEXIST)
+        return -1;
+    return access(output->path, F_OK) == 0 ? (errno = EEXIST, -1)
+                                           : rename(output->temporary, output->path);
+}
+
+int mw_output_close(struct mw_output *output, int exclusive, int keep)
+{
+    errno = 0;
+    int failed = fflush(output->stream) || ferror(output->stream);
+    int error = errno;
+    if (output->path && fclose(output->stream) && !failed) {
+        failed = 1;
+        error = errno;
+    }
+    if (output->temporary && !failed && keep && output_name(output, exclusive)) {
+        failed = 1;
+        error = errno;
+    }
+    if (failed)
+        mw_complain("%s: cannot be written: %s", output->path ? output->path : "standard output",
+                    error ? strerror(error) : "unknown error");
+    if (output->temporary && (failed || !keep))
+        unlink(output->temporary);
+    free(output->temporary);
+    output->temporary = NULL;
+    return failed ? MW_EXIT_FAILED : MW_EXIT_OK;
+}
+
+int mw_option_word(struct argp_state *state, const char *option, const char *word,
+                   const char *const *known)
+{
+    char *list = mw_text_copy("");
+    for (int i = 0; known[i]; i++) {
+        if (!strcmp(word, known[i])) {
+            free(list);
+            return i;
+        }
+        char *longer = mw_format("%s%s%s", list, i ? ", " : "", known[i]);
+        free(list);
+        list = longer;
+    }
+    argp_error(state, "%s: unknown value \"%s\"; known: %s", option, word, list);
+    exit(MW_EXIT_USAGE);
+}
+
+long mw_option_number(struct argp_state *state, const char *option, const char *text, long least)
+{
+    char *end;
+    errno = 0;
+    long value = strtol(text, &end, 10);
+    if (end == text || *end || errno || value < least) {
+        argp_error(state, "%s: \"%s\" is not a whole number of at least %ld", option, text, least);
+        exit(MW_EXIT_USAGE);
+    }
+    return value;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A subcommand of mpiwatch, and what subcommands share: opening traces with errors said in one line, output
+ * files, the reading of options. Main thread only. Exit codes: 0 done, 1 cannot do it, 129 wrong usage.
+ */
+#ifndef MW_CMD_COMMAND_H
+#define MW_CMD_COMMAND_H
+
+#include <argp.h>
+#include <stdio.h>
+
+#include "mpiwatch/trace.h"
+
+#define MW_EXIT_OK 0
+#define MW_EXIT_FAILED 1
+#define MW_EXIT_USAGE 129
+
+struct mw_command {
+    const char *name, *summary;
+    const char *usage; /* arguments, as --help shows them */
+    int (*run)(int argc, char **argv); /* argv[0]: "mpiwatch NAME" */
+};
+
+extern const struct mw_command mw_command_info, mw_command_report, mw_command_matrix,
+    mw_command_dump, mw_command_run, mw_command_pack, mw_command_collect, mw_command_anonymize;
+
+/* The trace arguments of a command line. */
+struct mw_paths {
+    const char **at;
+    size_t count;
+};
+void mw_paths_add(struct mw_paths *paths, const char *path);
+
+/* Opens the traces, or says why not and returns NULL. Damage is said on stderr, a line each. */
+mw_trace *mw_command_open(const struct mw_paths *paths, unsigned flags);
+
+/* One line on stderr: "mpiwatch: ...". */
+void mw_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Where the result goes: stdout, or a file that takes its name when it is complete. */
+struct mw_output {
+    FILE *stream;
+    const char *path; /* NULL: stdout */
+    char *temporary;
+};
+/* 0, or -1 when it cannot be written (said). exclusive: never replaces a file. */
+int mw_output_open(struct mw_output *output, const char *path, int exclusive);
+/* MW_EXIT_OK, or MW_EXIT_FAILED when not everything was written (said). keep 0: throws the file away. */
+int mw_output_close(struct mw_output *output, int exclusive, int keep);
+
+/* The index of a word in a NULL-terminated list, or a usage error that names the list. */
+int mw_option_word(struct argp_state *state, const char *option, const char *word,
+                   const char *const *known);
+/* A whole number of at least `least`, or a usage error. */
+long mw_option_number(struct argp_state *state, const char *option, const char *text, long least);
+
+#endif

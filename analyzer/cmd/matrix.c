@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mpiwatch matrix: who talked to whom. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/base/memory.h"
+#include "analyzer/cmd/command.h"
+#include "analyzer/render/matrix.h"
+#include "analyzer/render/progress.h"
+
+enum format { TEXT, CSV, JSON };
+static const char *const formats[] = {"text", "csv", "json", NULL};
+static const char *const groupings[] = {"rank", "node", NULL};
+
+struct options {
+    struct mw_paths paths;
+    const struct mw_metric *metric;
+    const struct mw_kind *kind;
+    int format, by;
+    long top;
+    const char *output;
+};
+
+static const struct argp_option option_list[] = {
+    {"metric", 'm', "METRIC", 0, "bytes (the default), messages or time", 0},
+    {"kind", 'k', "KIND", 0, "which calls: p2p (the default)", 0},
+    {"by", 'b', "WHAT", 0, "rank (the default) or node", 0},
+    {"format", 'f', "FORMAT", 0, "text (the default), csv or json", 0},
+    {"top", 'n', "N", 0, "pairs that the text shows of a large matrix (20)", 0},
+    {"output", 'o', "FILE", 0, "write to FILE instead of standard output", 0},
+    {0},
+};
+
+static const struct mw_metric *find_metric(struct argp_state *state, const char *word)
+{
+    const char *names[16] = {0};
+    for (size_t i = 0; mw_metrics[i].name && i < 15; i++)
+        names[i] = mw_metrics[i].name;
+    return &mw_metrics[mw_option_word(state, "--metric", word, names)];
+}
+
+static const struct mw_kind *find_kind(struct argp_state *state, const char *word)
+{
+    const char *names[16] = {0};
+    for (size_t i = 0; mw_kinds[i].name && i < 15; i++)
+        names[i] = mw_kinds[i].name;
+    return &mw_kinds[mw_option_word(state, "--kind", word, names)];
+}
+
+static error_t parse_option(int key, char *value, struct argp_state *state)
+{
+    struct options *options = state->input;
+    switch (key) {
+    case 'm':
+        options->metric = find_metric(state, value);
+        return 0;
+    case 'k':
+        options->kind = find_kind(state, value);
+        return 0;
+    case 'b':
+        options->by = mw_option_word(state, "--by", value, groupings);
+        return 0;
+    case 'f':
+        options->format = mw_option_word(state, "--format", value, formats);
+        return 0;
+    case 'n':
+        options->top = mw_option_number(state, "--top", value, 1);
+        return 0;
+    case 'o':
+        options->output = value;
+        return 0;
+    case ARGP_KEY_ARG:
+        mw_paths_add(&options->paths, value);
+        return 0;
+    case ARGP_KEY_NO_ARGS:
+        argp_error(state, "which trace?");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static void matrix_print(const struct mw_matrix *matrix, const struct options *options, FILE *out)
+{
+    json_t *head = mw_matrix_head(matrix, options->paths.at, options->paths.count);
+    if (options->format == CSV)
+        mw_matrix_csv(matrix, out);
+    else if (options->format == JSON)
+        mw_matrix_json(matrix, head, out);
+    else
+        mw_matrix_text(matrix, head, (size_t)options->top, out);
+    json_decref(head);
+}
+
+static int matrix_write(const mw_trace *trace, const struct options *options)
+{
+    struct mw_output output;
+    uint64_t events = 0;
+    if (mw_output_open(&output, options->output, 0))
+        return MW_EXIT_FAILED;
+    struct mw_model *model = mw_model_create(trace);
+    struct mw_comms *comms = mw_comms_create(model);
+    for (size_t i = 0; i < model->threads.count; i++)
+        events += model->threads.at[i].next;
+    mw_progress_begin("reading events", events);
+    struct mw_tally *tally = mw_tally_create(model, comms, mw_progress_add);
+    struct mw_matrix *matrix =
+        mw_matrix_create(tally, options->metric, options->kind, (enum mw_matrix_by)options->by);
+    mw_progress_end();
+    matrix_print(matrix, options, output.stream);
+    mw_matrix_free(matrix);
+    mw_tally_free(tally);
+    mw_comms_free(comms);
+    mw_model_free(model);
+    return mw_output_close(&output, 0, 1);
+}
+
+static int run(int argc, char **argv)
+{
+    static const struct argp parser = {
+        option_list, parse_option, "TRACE...",
+        "Who talked to whom: a figure for each ordered pair of ranks or nodes. CSV has the header "
+        "src,dst,value and a row for each pair that is not zero, in bytes, messages or seconds.",
+        NULL, NULL, NULL};
+    struct options options = {.metric = &mw_metrics[0], .kind = &mw_kinds[0], .top = 20};
+    argp_parse(&parser, argc, argv, 0, NULL, &options);
+    mw_trace *trace = mw_command_open(&options.paths, MW_OPEN_RESIDUE);
+    if (!trace)
+        return MW_EXIT_FAILED;
+    int status = matrix_write(trace, &options);
+    mw_trace_close(trace);
+    free(options.paths.at);
+    return status;
+}
+
+const struct mw_command mw_command_matrix = {"matrix", "who talked to whom: bytes, messages, time",
+                                             "[OPTION...] TRACE...", run};

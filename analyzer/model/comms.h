@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Communicators joined over processes: two processes hold the same one when how, number, member hash and,
+ * recursively, parent are equal (docs/format.md). Built once, then read-only.
+ */
+#ifndef MW_MODEL_COMMS_H
+#define MW_MODEL_COMMS_H
+
+#include "analyzer/model/model.h"
+
+struct mw_joined_comm {
+    uint64_t key;
+    enum mw_comm_how how;
+    const char *name;            /* "" where no process gave one */
+    const struct mw_comm *sample; /* of the first process that holds it, or the one that wrote the members */
+    int64_t parent;              /* number of the joined parent; -1 none or unknown */
+    uint64_t size, remote_size;
+    size_t holders; /* processes that hold it */
+    uint64_t freed; /* of these, how many freed it */
+};
+
+struct mw_comms {
+    const struct mw_model *model;
+    struct mw_index index;
+    MW_VECTOR(struct mw_joined_comm) joined;
+    uint32_t **by_process; /* number of the joined one, parallel to process->comms */
+};
+
+struct mw_comms *mw_comms_create(const struct mw_model *model);
+void mw_comms_free(struct mw_comms *comms);
+/* The number of the joined communicator for an id of a process; -1 unknown. */
+int64_t mw_comms_find(const struct mw_comms *comms, size_t process, int64_t id);
+
+#endif

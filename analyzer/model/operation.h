@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What an event did, with the start of a request joined to its completion: which message, which peer, how
+ * many bytes. Feed it the calls of a process in the order of mw_stream_next. One table a process, one thread.
+ */
+#ifndef MW_MODEL_OPERATION_H
+#define MW_MODEL_OPERATION_H
+
+#include "mpiwatch/trace.h"
+
+enum mw_operation_kind {
+    MW_OPERATION_NONE, /* no communication that is known */
+    MW_OPERATION_SEND,
+    MW_OPERATION_RECV,
+    MW_OPERATION_COLL,
+};
+
+struct mw_operation {
+    enum mw_operation_kind kind;
+    int starts, ends; /* this event starts or completes it; a blocking one does both */
+    int failed;       /* the call returned an error */
+    int cancelled;    /* completed by cancellation: no message */
+    int freed;        /* by MPI_Request_free: when it completed is not known */
+    int64_t peer;     /* world rank or MW_PEER_*; of a collective: the root or -1 */
+    int64_t comm;
+    uint64_t bytes; /* SEND: sent; RECV: received, or room in the buffer where not known; COLL: contributed */
+    int known;      /* bytes is what was moved, not an upper bound */
+    uint64_t received; /* COLL: received */
+    uint64_t function, site; /* of the call that started it; 0 where that was not seen */
+};
+
+struct mw_requests; /* started, not yet completed */
+
+struct mw_requests *mw_requests_create(void);
+void mw_requests_free(struct mw_requests *requests);
+/* Explains an event of `thread`, the call's own or one of its parts; `site` is the call's. */
+void mw_operation_resolve(struct mw_requests *requests, uint64_t thread, uint64_t site,
+                          const struct mw_event *event, struct mw_operation *operation);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Puts the sections of the report together (doc.h). */
+#include "analyzer/render/doc.h"
+
+#include "analyzer/render/json.h"
+
+json_t *mw_doc_report(const struct mw_doc_input *in)
+{
+    json_t *report = mw_json_document("report");
+    json_object_set_new(report, "trace", mw_doc_trace(in->model, in->paths, in->path_count));
+    json_object_set_new(report, "job", mw_doc_job(in->model));
+    json_object_set_new(report, "processes", mw_doc_processes(in->model));
+    json_object_set_new(report, "nodes", mw_doc_nodes(in->model));
+    json_object_set_new(report, "stack", mw_doc_stack(in->model));
+    json_object_set_new(report, "time", mw_doc_time(in));
+    json_object_set_new(report, "ranks", mw_doc_ranks(in));
+    json_object_set_new(report, "calls", mw_doc_calls(in));
+    json_object_set_new(report, "sites", mw_doc_sites(in));
+    json_object_set_new(report, "sizes", mw_doc_sizes(in));
+    json_object_set_new(report, "messages", mw_doc_messages(in));
+    json_object_set_new(report, "communicators", mw_doc_comms(in));
+    json_object_set_new(report, "stuck", mw_doc_stuck(in));
+    json_object_set_new(report, "environment", mw_doc_environment(in->model));
+    json_object_set_new(report, "health", mw_doc_health(in->model));
+    json_object_set_new(report, "cost", mw_doc_cost(in->model));
+    json_object_set_new(report, "damage", mw_doc_damage(in->model->trace));
+    return report;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The report as a JSON document, built from the model and the analyses, section by section (doc_*.c), and
+ * its text form (report_text*.c), which reads nothing but the document. docs/report.schema.json describes
+ * it, docs/metrics.md defines the figures. Main thread only.
+ */
+#ifndef MW_RENDER_DOC_H
+#define MW_RENDER_DOC_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "analyzer/analysis/stuck.h"
+#include "analyzer/analysis/tally.h"
+#include "analyzer/model/symbols.h"
+
+struct mw_doc_input {
+    const struct mw_model *model;
+    const struct mw_comms *comms;
+    const struct mw_tally *tally;
+    const struct mw_stuck *stuck;
+    struct mw_symbols *symbols;
+    const char *const *paths; /* as given on the command line */
+    size_t path_count;
+    size_t top; /* entries in lists that have no natural end */
+};
+
+json_t *mw_doc_report(const struct mw_doc_input *in);
+
+/* Sections. */
+json_t *mw_doc_trace(const struct mw_model *model, const char *const *paths, size_t count);
+json_t *mw_doc_job(const struct mw_model *model);
+json_t *mw_doc_processes(const struct mw_model *model);
+json_t *mw_doc_nodes(const struct mw_model *model);
+json_t *mw_doc_stack(const struct mw_model *model);
+json_t *mw_doc_time(const struct mw_doc_input *in);
+json_t *mw_doc_ranks(const struct mw_doc_input *in);
+json_t *mw_doc_calls(const struct mw_doc_input *in);
+json_t *mw_doc_sites(const struct mw_doc_input *in);
+json_t *mw_doc_sizes(const struct mw_doc_input *in);
+json_t *mw_doc_messages(const struct mw_doc_input *in);
+json_t *mw_doc_comms(const struct mw_doc_input *in);
+json_t *mw_doc_stuck(const struct mw_doc_input *in);
+json_t *mw_doc_environment(const struct mw_model *model);
+json_t *mw_doc_health(const struct mw_model *model);
+json_t *mw_doc_cost(const struct mw_model *model);
+json_t *mw_doc_damage(const mw_trace *trace);
+
+void mw_report_text(const json_t *report, FILE *out);
+
+/* Parts of the text form. */
+void mw_text_traffic(const json_t *report, FILE *out);
+void mw_text_sites(const json_t *report, FILE *out);
+void mw_text_stuck(const json_t *report, FILE *out);
+void mw_text_environment(const json_t *report, FILE *out);
+void mw_text_health(const json_t *report, FILE *out);
+void mw_text_damage(const json_t *document, FILE *out);
+/* "... 12 more" under a list of which only some entries are shown. */
+void mw_text_more(FILE *out, double total, size_t shown, const char *what);
+
+#endif

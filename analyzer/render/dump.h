@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A trace line by line: metadata, then the events of each thread, as text or as one JSON object a line. The
+ * JSON of events is printed by hand: there may be a hundred million. Main thread only.
+ */
+#ifndef MW_RENDER_DUMP_H
+#define MW_RENDER_DUMP_H
+
+#include <stdio.h>
+
+#include "analyzer/model/comms.h"
+#include "analyzer/model/model.h"
+#include "analyzer/model/symbols.h"
+
+struct mw_dump {
+    const struct mw_model *model;
+    const struct mw_comms *comms;
+    struct mw_symbols *symbols;
+    int json;
+    long rank, thread; /* -1: all */
+    FILE *out;
+};
+
+/* MW_OK, or the first status of a thread that could not be read to its end. */
+enum mw_status mw_dump(const struct mw_dump *dump);
+
+/* dump_events.c */
+enum mw_status mw_dump_events(const struct mw_dump *dump, size_t process, uint64_t thread);
+
+#endif

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The events of one thread, a line each (dump.h). Times are seconds since the process began to initialise MPI. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/render/dump.h"
+#include "analyzer/render/json.h"
+#include "analyzer/render/text.h"
+
+static const char *const kind_words[] = {"NONE", "CALL", "SEND", "RECV", "DONE", "COLL", "POLL"};
+static const char *const flag_words[] = {
+    "PART",       "ERROR",   "NESTED",    "REQUEST",    "FOREIGN", "ORDINAL",
+    "COUNTED",    "STATUS",  "MATCHED",   "ANY_SOURCE", "ANY_TAG", "CANCELLED",
+    "PERSISTENT", "FREED",   "INTER",     "SYNC",       "BUFFERED", "READY",
+};
+#define FLAGS (sizeof(flag_words) / sizeof(flag_words[0]))
+
+struct position {
+    const struct mw_dump *dump;
+    const struct mw_process *process;
+    size_t number; /* of the process */
+    uint64_t thread, event;
+};
+
+static const char *kind_word(enum mw_event_kind kind)
+{
+    return (unsigned)kind < sizeof(kind_words) / sizeof(kind_words[0]) ? kind_words[kind] : "NONE";
+}
+
+/* A name as a JSON string; those of MPI functions need no escapes. */
+static void json_name(const char *name, FILE *out)
+{
+    if (strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") == strlen(name)) {
+        fprintf(out, "\"%s\"", name);
+        return;
+    }
+    json_t *text = mw_json_text(name);
+    json_dumpf(text, out, JSON_ENCODE_ANY);
+    json_decref(text);
+}
+
+static void json_seconds(const char *key, double ns, FILE *out)
+{
+    if (isnan(ns))
+        fprintf(out, ", \"%s\": null", key);
+    else
+        fprintf(out, ", \"%s\": %.9f", key, ns / 1e9);
+}
+
+static double since_began(const struct mw_process *process, uint64_t time)
+{
+    return time >= process->began ? mw_process_span_ns(process, time - process->began)
+                                  : -mw_process_span_ns(process, process->began - time);
+}
+
+static void json_flags(uint32_t flags, FILE *out)
+{
+    int any = 0;
+    fputs(", \"flags\": [", out);
+    for (unsigned bit = 0; bit < FLAGS; bit++)
+        if (flags >> bit & 1)
+            fprintf(out, "%s\"%s\"", any++ ? ", " : "", flag_words[bit]);
+    fputc(']', out);
+}
+
+static void json_event(const struct position *at, const struct mw_event *event)
+{
+    FILE *out = at->dump->out;
+    fprintf(out,
+            "{\"type\": \"event\", \"process\": \"%016" PRIx64 "\", \"rank\": %" PRId64
+            ", \"thread\": %" PRIu64 ", \"number\": %" PRIu64 ", \"kind\": \"%s\", \"function\": ",
+            at->process->key, mw_process_rank(at->process), at->thread, at->event,
+            kind_word(event->kind));
+    json_name(mw_process_function_name(at->process, event->function), out);
+    if (!(event->flags & MW_EVENT_PART)) {
+        fprintf(out, ", \"start\": %" PRIu64 ", \"end\": %" PRIu64, event->start, event->end);
+        json_seconds("start_s", since_began(at->process, event->start), out);
+        json_seconds("duration_s", mw_process_span_ns(at->process, event->end - event->start), out);
+        fprintf(out, ", \"site\": %" PRIu64, event->site);
+    }
+    json_flags(event->flags, out);
+    fprintf(out,
+            ", \"comm\": %" PRId64 ", \"peer\": %" PRId64 ", \"tag\": %" PRId64
+            ", \"bytes\": %" PRIu64 ", \"bytes_in\": %" PRIu64,
+            event->comm, event->peer, event->tag, event->bytes, event->bytes_in);
+    if (event->flags & MW_EVENT_REQUEST)
+        fprintf(out, ", \"request\": %" PRIu64 ", \"origin\": %" PRIu64, event->request,
+                event->origin);
+    if (event->flags & MW_EVENT_COUNTED)
+        fprintf(out, ", \"ordinal\": %" PRId64, event->ordinal);
+    if (event->kind == MW_EVENT_POLL)
+        fprintf(out, ", \"polls\": %" PRIu64 ", \"busy\": %" PRIu64, event->polls, event->busy);
+    if (event->flags & MW_EVENT_ERROR)
+        fprintf(out, ", \"code\": %" PRId64, event->code);
+    fputs("}\n", out);
+}
+
+static void text_flags(uint32_t flags, FILE *out)
+{
+    for (unsigned bit = 0; bit < FLAGS; bit++)
+        if (flags >> bit & 1 && bit != 0 && bit != 5 && bit != 6)
+            fprintf(out, " %s", flag_words[bit]);
+}
+
+static void text_details(const struct position *at, const struct mw_event *event)
+{
+    FILE *out = at->dump->out;
+    if (event->peer != MW_PEER_NONE)
+        fprintf(out, " peer %" PRId64 " tag %" PRId64, event->peer, event->tag);
+    if (event->bytes || event->kind == MW_EVENT_SEND || event->kind == MW_EVENT_COLL)
+        fprintf(out, " bytes %" PRIu64, event->bytes);
+    if (event->bytes_in)
+        fprintf(out, " %s %" PRIu64, event->flags & MW_EVENT_STATUS ? "received" : "in",
+                event->bytes_in);
+    if (event->comm >= 0)
+        fprintf(out, " comm %" PRId64, event->comm);
+    if (event->flags & MW_EVENT_REQUEST)
+        fprintf(out, " request %" PRIu64, event->request);
+    if (event->flags & MW_EVENT_FOREIGN)
+        fprintf(out, " of thread %" PRIu64, event->origin);
+    if (event->flags & MW_EVENT_COUNTED)
+        fprintf(out, " ordinal %" PRId64, event->ordinal);
+    if (event->kind == MW_EVENT_POLL)
+        fprintf(out, " polls %" PRIu64, event->polls);
+    if (event->flags & MW_EVENT_ERROR)
+        fprintf(out, " code %" PRId64, event->code);
+    if (event->site)
+        fprintf(out, " site %" PRIu64, event->site);
+    text_flags(event->flags, out);
+}
+
+static void text_event(const struct position *at, const struct mw_event *event)
+{
+    FILE *out = at->dump->out;
+    char *name = mw_text_escape(mw_process_function_name(at->process, event->function));
+    fprintf(out, "%" PRId64 ".%" PRIu64 " #%" PRIu64, mw_process_rank(at->process), at->thread,
+            at->event);
+    if (event->flags & MW_EVENT_PART)
+        fprintf(out, "   %s part of %s", kind_word(event->kind), name);
+    else
+        fprintf(out, " %.9f +%.9f %s %s", since_began(at->process, event->start) / 1e9,
+                mw_process_span_ns(at->process, event->end - event->start) / 1e9,
+                kind_word(event->kind), name);
+    text_details(at, event);
+    fputc('\n', out);
+    free(name);
+}
+
+static void dump_event(const struct position *at, const struct mw_event *event)
+{
+    if (at->dump->json)
+        json_event(at, event);
+    else
+        text_event(at, event);
+}
+
+static void dump_missing(const struct position *at, uint64_t missing)
+{
+    if (at->dump->json)
+        fprintf(at->dump->out,
+                "{\"type\": \"missing\", \"process\": \"%016" PRIx64 "\", \"rank\": %" PRId64
+                ", \"thread\": %" PRIu64 ", \"events\": %" PRIu64 "}\n",
+                at->process->key, mw_process_rank(at->process), at->thread, missing);
+    else
+        fprintf(at->dump->out, "%" PRId64 ".%" PRIu64 "   %" PRIu64 " events are missing\n",
+                mw_process_rank(at->process), at->thread, missing);
+}
+
+static void dump_record(struct position *at, const struct mw_call_record *record)
+{
+    at->event = record->number - record->part_count;
+    for (size_t i = 0; i < record->part_count; i++, at->event++)
+        dump_event(at, &record->parts[i]);
+    if (!record->incomplete)
+        dump_event(at, &record->call);
+    else if (!at->dump->json)
+        fprintf(at->dump->out, "%" PRId64 ".%" PRIu64 "   the call of these parts never ended\n",
+                mw_process_rank(at->process), at->thread);
+}
+
+enum mw_status mw_dump_events(const struct mw_dump *dump, size_t number, uint64_t thread)
+{
+    struct position at = {.dump = dump, .number = number, .thread = thread};
+    const struct mw_call_record *record;
+    mw_cursor *cursor;
+    uint64_t missing = 0;
+    at.process = mw_trace_process(dump->model->trace, number);
+    enum mw_status status = mw_cursor_open(dump->model->trace, at.process, thread, &cursor);
+    if (status != MW_OK)
+        return status == MW_ERR_NOT_FOUND ? MW_OK : status;
+    while ((status = mw_cursor_next(cursor, &record)) == MW_OK && !ferror(dump->out)) {
+        uint64_t now = mw_cursor_missing(cursor);
+        if (now > missing)
+            dump_missing(&at, now - missing);
+        missing = now;
+        dump_record(&at, record);
+    }
+    if (status == MW_END && mw_cursor_missing(cursor) > missing)
+        dump_missing(&at, mw_cursor_missing(cursor) - missing);
+    mw_cursor_close(cursor);
+    return status == MW_END ? MW_OK : status;
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Matrices as CSV and JSON (matrix.h). */
+#include "analyzer/render/matrix.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/render/doc.h"
+#include "analyzer/render/json.h"
+#include "analyzer/render/text.h"
+
+static int in_seconds(const struct mw_matrix *matrix)
+{
+    return !strcmp(matrix->metric->unit, "seconds");
+}
+
+static void value_print(const struct mw_matrix *matrix, uint64_t value, FILE *out)
+{
+    if (in_seconds(matrix))
+        fprintf(out, "%" PRIu64 ".%09" PRIu64, value / 1000000000, value % 1000000000);
+    else
+        fprintf(out, "%" PRIu64, value);
+}
+
+/* A host name as a CSV field: quoted where it must be. A node that is not known is empty. */
+static void csv_name(const struct mw_matrix *matrix, int64_t number, FILE *out)
+{
+    if (matrix->by == MW_BY_RANK) {
+        fprintf(out, "%" PRId64, number);
+        return;
+    }
+    char *name = mw_text_escape(number < 0 ? "" : matrix->model->nodes[number].host);
+    int quote = strpbrk(name, ",\" ") != NULL;
+    if (quote)
+        fputc('"', out);
+    for (const char *at = name; *at; at++) {
+        if (*at == '"')
+            fputc('"', out);
+        fputc(*at, out);
+    }
+    if (quote)
+        fputc('"', out);
+    free(name);
+}
+
+void mw_matrix_csv(const struct mw_matrix *matrix, FILE *out)
+{
+    fputs("src,dst,value\n", out);
+    for (size_t i = 0; i < matrix->cells.count; i++) {
+        const struct mw_matrix_cell *cell = &matrix->cells.at[i];
+        csv_name(matrix, cell->src, out);
+        fputc(',', out);
+        csv_name(matrix, cell->dst, out);
+        fputc(',', out);
+        value_print(matrix, cell->value, out);
+        fputc('\n', out);
+    }
+}
+
+static void json_name(const struct mw_matrix *matrix, int64_t number, FILE *out)
+{
+    if (matrix->by == MW_BY_RANK) {
+        fprintf(out, "%" PRId64, number);
+    } else if (number < 0) {
+        fputs("null", out);
+    } else {
+        json_t *name = mw_json_text(matrix->model->nodes[number].host);
+        json_dumpf(name, out, JSON_ENCODE_ANY);
+        json_decref(name);
+    }
+}
+
+void mw_matrix_json(const struct mw_matrix *matrix, const json_t *head, FILE *out)
+{
+    char *text = json_dumps(head, MW_JSON_FLAGS);
+    if (!text)
+        return;
+    /* The head ends in "\n}": the cells go before that. */
+    text[strlen(text) - 2] = 0;
+    fprintf(out, "%s,\n \"cells\": [", text);
+    free(text);
+    for (size_t i = 0; i < matrix->cells.count; i++) {
+        const struct mw_matrix_cell *cell = &matrix->cells.at[i];
+        fprintf(out, "%s\n  {\"src\": ", i ? "," : "");
+        json_name(matrix, cell->src, out);
+        fputs(", \"dst\": ", out);
+        json_name(matrix, cell->dst, out);
+        fputs(", \"value\": ", out);
+        value_print(matrix, cell->value, out);
+        fputc('}', out);
+    }
+    fputs("\n ]\n}\n", out);
+}
+
+static json_t *others(const struct mw_matrix *matrix)
+{
+    const struct mw_tally *tally = matrix->tally;
+    return json_pack(
+        "{s:{s:o, s:o}, s:{s:o, s:o}, s:o, s:o, s:o, s:o, s:o}", "outside_world", "messages",
+        mw_json_count(tally->outside.messages), "bytes", mw_json_count(tally->outside.bytes),
+        "unknown_peer", "messages", mw_json_count(tally->unknown.messages), "bytes",
+        mw_json_count(tally->unknown.bytes), "cancelled", mw_json_count(tally->cancelled),
+        "counted_at_receiver", mw_json_count(tally->receiver_side), "sizes_that_are_upper_bounds",
+        mw_json_count(tally->upper), "time_s", mw_json_ns(tally->p2p_time), "time_in_pairs_s",
+        mw_json_ns(tally->pair_time));
+}
+
+static uint64_t events_missing(const struct mw_tally *tally)
+{
+    uint64_t missing = 0;
+    for (size_t i = 0; i < tally->model->process_count; i++)
+        missing += tally->processes[i].events_missing;
+    return missing;
+}
+
+json_t *mw_matrix_head(const struct mw_matrix *matrix, const char *const *paths, size_t count)
+{
+    json_t *head = mw_json_document("matrix");
+    int node = matrix->by == MW_BY_NODE;
+    json_object_set_new(head, "trace", mw_doc_trace(matrix->model, paths, count));
+    json_object_set_new(head, "metric", json_string(matrix->metric->name));
+    json_object_set_new(head, "unit", json_string(matrix->metric->unit));
+    json_object_set_new(head, "kind", json_string(matrix->kind->name));
+    json_object_set_new(head, "by", json_string(node ? "node" : "rank"));
+    json_object_set_new(head, "size", mw_json_number(matrix->size, -1));
+    json_object_set_new(head, "processes", mw_doc_processes(matrix->model));
+    json_object_set_new(head, "nodes", mw_doc_nodes(matrix->model));
+    json_object_set_new(head, "total", in_seconds(matrix) ? mw_json_ns(matrix->total)
+                                                          : mw_json_count(matrix->total));
+    json_object_set_new(head, "cell_count", json_integer((json_int_t)matrix->cells.count));
+    json_object_set_new(head, "events_missing", mw_json_count(events_missing(matrix->tally)));
+    json_object_set_new(head, "besides", others(matrix));
+    json_object_set_new(head, "damage", mw_doc_damage(matrix->model->trace));
+    return head;
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Matrices for people (matrix.h): a grid for a small one, a list of the largest pairs for others. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/render/doc.h"
+#include "analyzer/render/json.h"
+#include "analyzer/render/matrix.h"
+#include "analyzer/render/number.h"
+#include "analyzer/render/table.h"
+#include "analyzer/render/text.h"
+
+#define GRID_MAX 8
+#define SHARED_NAME 24
+
+static char *value_text(const struct mw_matrix *matrix, double value)
+{
+    if (!strcmp(matrix->metric->unit, "bytes"))
+        return mw_number_bytes(value);
+    if (!strcmp(matrix->metric->unit, "seconds"))
+        return mw_number_seconds(value / 1e9);
+    return mw_number_count(value);
+}
+
+static char *name_text(const struct mw_matrix *matrix, int64_t number)
+{
+    if (matrix->by == MW_BY_RANK)
+        return mw_format("%" PRId64, number);
+    return mw_text_fit(number < 0 ? "not recorded" : matrix->model->nodes[number].host, SHARED_NAME,
+                       0);
+}
+
+static void text_head(const struct mw_matrix *matrix, const json_t *head, FILE *out)
+{
+    const json_t *processes = json_object_get(head, "processes");
+    char *total = value_text(matrix, (double)matrix->total);
+    fprintf(out, "%s%s, %s, by %s%s\n", mw_style_on(out, MW_STYLE_HEAD), matrix->metric->title,
+            matrix->kind->title, mw_json_string(head, "by"), mw_style_off(out, MW_STYLE_HEAD));
+    mw_text_paragraph(out, MW_STYLE_PLAIN, "%s in all, %zu pairs; %.0f of %.0f ranks recorded",
+                      total, matrix->cells.count, mw_json_count_of(processes, "recorded_ranks"),
+                      mw_json_count_of(processes, "world_size"));
+    free(total);
+}
+
+static void text_notes(const struct mw_matrix *matrix, const json_t *head, FILE *out)
+{
+    const json_t *besides = json_object_get(head, "besides");
+    double receiver = mw_json_count_of(besides, "counted_at_receiver");
+    double outside = mw_json_count_of(json_object_get(besides, "outside_world"), "messages");
+    double unknown = mw_json_count_of(json_object_get(besides, "unknown_peer"), "messages");
+    double missing = mw_json_count_of(head, "events_missing");
+    int time = !strcmp(matrix->metric->unit, "seconds");
+    if (receiver > 0 && !time)
+        mw_text_paragraph(out, MW_STYLE_PLAIN,
+                          "%.0f messages from ranks that were not recorded are counted at their "
+                          "receiver, %.0f of them with an upper bound of their size.",
+                          receiver, mw_json_count_of(besides, "sizes_that_are_upper_bounds"));
+    if (outside > 0 && !time)
+        mw_text_paragraph(out, MW_STYLE_PLAIN,
+                          "%.0f messages to processes outside this MPI_COMM_WORLD are left out.",
+                          outside);
+    if (unknown > 0 && !time)
+        mw_text_paragraph(out, MW_STYLE_PLAIN,
+                          "%.0f messages to ranks that could not be told are left out.", unknown);
+    if (missing > 0)
+        mw_text_paragraph(out, MW_STYLE_BAD, "%.0f events are missing from the trace.", missing);
+    if (time) {
+        char *all = mw_number_seconds(mw_json_real_of(besides, "time_s"));
+        char *pairs = mw_number_seconds(mw_json_real_of(besides, "time_in_pairs_s"));
+        mw_text_paragraph(out, MW_STYLE_PLAIN,
+                          "%s of the %s in point-to-point calls belong to one pair; the rest is "
+                          "in calls for several.",
+                          pairs, all);
+        free(all);
+        free(pairs);
+    }
+}
+
+/* The ranks or nodes that occur, at most GRID_MAX; 0 when there are more. */
+static size_t grid_axis(const struct mw_matrix *matrix, int64_t axis[GRID_MAX])
+{
+    size_t count = 0;
+    for (size_t i = 0; i < 2 * matrix->cells.count; i++) {
+        int64_t number = i % 2 ? matrix->cells.at[i / 2].dst : matrix->cells.at[i / 2].src;
+        size_t at = 0;
+        while (at < count && axis[at] < number)
+            at++;
+        if (at < count && axis[at] == number)
+            continue;
+        if (count == GRID_MAX)
+            return 0;
+        memmove(&axis[at + 1], &axis[at], (count - at) * sizeof(axis[0]));
+        axis[at] = number;
+        count++;
+    }
+    return count;
+}
+
+static uint64_t cell_value(const struct mw_matrix *matrix, int64_t src, int64_t dst)
+{
+    for (size_t i = 0; i < matrix->cells.count; i++)
+        if (matrix->cells.at[i].src == src && matrix->cells.at[i].dst == dst)
+            return matrix->cells.at[i].value;
+    return 0;
+}
+
+static void text_grid(const struct mw_matrix *matrix, const int64_t *axis, size_t count, FILE *out)
+{
+    struct mw_table *table = mw_table_create();
+    mw_table_column(table, ">from");
+    for (size_t i = 0; i < count; i++) {
+        char *name = name_text(matrix, axis[i]), *column = mw_format(">%s", name);
+        mw_table_column(table, column);
+        free(name);
+        free(column);
+    }
+    for (size_t row = 0; row < count; row++) {
+        mw_table_row(table);
+        mw_table_cell(table, name_text(matrix, axis[row]));
+        for (size_t i = 0; i < count; i++) {
+            uint64_t value = cell_value(matrix, axis[row], axis[i]);
+            mw_table_cell(table, value ? value_text(matrix, (double)value) : mw_text_copy("."));
+        }
+    }
+    mw_table_print(table, out);
+}
+
+static int value_compare(const void *left, const void *right)
+{
+    const struct mw_matrix_cell *a = *(const struct mw_matrix_cell *const *)left;
+    const struct mw_matrix_cell *b = *(const struct mw_matrix_cell *const *)right;
+    if (a->value != b->value)
+        return a->value > b->value ? -1 : 1;
+    if (a->src != b->src)
+        return a->src < b->src ? -1 : 1;
+    return (a->dst > b->dst) - (a->dst < b->dst);
+}
+
+static void text_list(const struct mw_matrix *matrix, size_t top, FILE *out)
+{
+    size_t count = matrix->cells.count;
+    const struct mw_matrix_cell **sorted = mw_alloc(count, sizeof(*sorted));
+    struct mw_table *table = mw_table_create();
+    double rest = (double)matrix->total;
+    mw_table_column(table, ">from");
+    mw_table_column(table, ">to");
+    char *column = mw_format(">%s", matrix->metric->name);
+    mw_table_column(table, column);
+    free(column);
+    mw_table_column(table, ">share");
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = &matrix->cells.at[i];
+    qsort(sorted, count, sizeof(*sorted), value_compare);
+    for (size_t i = 0; i < count && i < top; i++) {
+        mw_table_row(table);
+        mw_table_cell(table, name_text(matrix, sorted[i]->src));
+        mw_table_cell(table, name_text(matrix, sorted[i]->dst));
+        mw_table_cell(table, value_text(matrix, (double)sorted[i]->value));
+        mw_table_cell(table, mw_number_percent((double)sorted[i]->value / (double)matrix->total));
+        rest -= (double)sorted[i]->value;
+    }
+    mw_table_print(table, out);
+    if (count > top) {
+        char *text = value_text(matrix, rest);
+        char *what = mw_format("pairs with %s (--top N shows more, --format csv all)", text);
+        mw_text_more(out, (double)count, top, what);
+        free(what);
+        free(text);
+    }
+    free(sorted);
+}
+
+void mw_matrix_text(const struct mw_matrix *matrix, const json_t *head, size_t top, FILE *out)
+{
+    int64_t axis[GRID_MAX];
+    size_t count = grid_axis(matrix, axis);
+    text_head(matrix, head, out);
+    text_notes(matrix, head, out);
+    if (!matrix->cells.count)
+        return;
+    fputc('\n', out);
+    if (count && matrix->by == MW_BY_RANK)
+        text_grid(matrix, axis, count, out);
+    else
+        text_list(matrix, top, out);
+}

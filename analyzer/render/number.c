@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Numbers for people (number.h). Pure; any thread. LC_NUMERIC is "C" in this program. */
+#include "analyzer/render/number.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "analyzer/base/memory.h"
+
+/* Three significant digits, or all of those before the point. */
+static char *number_scaled(double value, const char *unit)
+{
+    int digits = value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
+    return mw_format("%.*f %s", digits, value, unit);
+}
+
+char *mw_number_bytes(double bytes)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    unsigned unit = 0;
+    while (bytes >= 1023.5 && unit < 6) {
+        bytes /= 1024;
+        unit++;
+    }
+    return unit ? number_scaled(bytes, units[unit]) : mw_format("%.0f B", bytes);
+}
+
+char *mw_number_count(double count)
+{
+    static const char *const units[] = {"", "k", "M", "G", "T", "P", "E"};
+    unsigned unit = 0;
+    if (count < 99999.5)
+        return mw_format("%.0f", count);
+    while (count >= 999.5 && unit < 6) {
+        count /= 1000;
+        unit++;
+    }
+    return number_scaled(count, units[unit]);
+}
+
+char *mw_number_seconds(double seconds)
+{
+    if (isnan(seconds))
+        return mw_text_copy("-");
+    if (seconds == 0)
+        return mw_text_copy("0 s");
+    if (seconds < 999.5e-9)
+        return mw_format("%.0f ns", seconds * 1e9);
+    if (seconds < 999.5e-6)
+        return number_scaled(seconds * 1e6, "us");
+    if (seconds < 999.5e-3)
+        return number_scaled(seconds * 1e3, "ms");
+    return number_scaled(seconds, "s");
+}
+
+char *mw_number_percent(double share)
+{
+    if (isnan(share))
+        return mw_text_copy("-");
+    return mw_format("%.*f %%", share < 0.9995 ? 1 : 0, share * 100);
+}
+
+char *mw_number_time(double seconds)
+{
+    char text[64];
+    struct tm parts;
+    if (!(seconds > 0 && seconds < 253402300799.0))
+        return NULL;
+    double milliseconds = floor(seconds * 1000 + 0.5);
+    time_t whole = (time_t)(milliseconds / 1000);
+    if (!gmtime_r(&whole, &parts))
+        return NULL;
+    strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &parts);
+    return mw_format("%s.%03dZ", text, (int)(milliseconds - (double)whole * 1000));
+}
+
+char *mw_number_clock(const char *time)
+{
+    const char *from = strchr(time, 'T');
+    char *text = mw_text_copy(from ? from + 1 : time);
+    size_t length = strlen(text);
+    if (length && text[length - 1] == 'Z')
+        text[length - 1] = 0;
+    return text;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Numbers as people read them: at most four significant digits and a unit. Text output only; JSON and CSV
+ * carry plain numbers in base units. Results are newly allocated.
+ */
+#ifndef MW_RENDER_NUMBER_H
+#define MW_RENDER_NUMBER_H
+
+#include <stdint.h>
+
+char *mw_number_bytes(double bytes);     /* "512 B", "1.50 KiB" */
+char *mw_number_count(double count);     /* "99999", "1.23 M" */
+char *mw_number_seconds(double seconds); /* "120 ns", "1.23 s"; "-" for NaN */
+char *mw_number_percent(double share);   /* 0.123: "12.3 %" */
+/* Absolute time, UTC: "2026-11-30T12:00:03.123Z"; NULL for NaN or nonsense. */
+char *mw_number_time(double seconds);
+/* The part of it that people look at: "12:00:03.123" of mw_number_time's text. */
+char *mw_number_clock(const char *time);
+
+#endif

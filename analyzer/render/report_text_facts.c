@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The report for people: environment, health, our own cost, damage (doc.h). */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/base/memory.h"
+#include "analyzer/render/doc.h"
+#include "analyzer/render/json.h"
+#include "analyzer/render/number.h"
+#include "analyzer/render/text.h"
+
+#define SETTINGS_SHOWN 16
+#define DAMAGE_SHOWN 10
+
+/* Settings that steer MPI and the fabric: the others are in the JSON form. */
+static int setting_matters(const json_t *fact)
+{
+    static const char *const prefixes[] = {"OMPI_MCA_", "PMIX_MCA_", "PRTE_MCA_", "UCX_",
+                                           "FI_",       "MPICH_",    "MPIR_",     "I_MPI_",
+                                           "MV2_",      "HCOLL_",    "PSM2_",     "PSM3_",
+                                           "SLINGSHOT_", "NCCL_",    "RCCL_"};
+    /* Open MPI's launcher sets these in every job: they say nothing about it. */
+    static const char *const noise[] = {"OMPI_MCA_orte_", "OMPI_MCA_ess_", "OMPI_MCA_pmix",
+                                        "OMPI_MCA_initial_", "OMPI_MCA_shmem_RUNTIME",
+                                        "PMIX_MCA_mca_base"};
+    const char *key = mw_json_string(fact, "key");
+    for (size_t i = 0; i < sizeof(noise) / sizeof(noise[0]); i++)
+        if (!strncmp(key, noise[i], strlen(noise[i])))
+            return 0;
+    for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+        if (!strncmp(key, prefixes[i], strlen(prefixes[i])))
+            return 1;
+    return !strcmp(mw_json_string(fact, "section"), "parameter");
+}
+
+static void setting_print(const json_t *fact, FILE *out)
+{
+    const json_t *values = json_object_get(fact, "values"), *first = json_array_get(values, 0);
+    const char *source = mw_json_string(first, "source");
+    size_t index;
+    json_t *value;
+    if (json_is_true(json_object_get(fact, "everywhere"))) {
+        mw_text_paragraph(out, MW_STYLE_PLAIN, "%s=%s%s%s%s", mw_json_string(fact, "key"),
+                          mw_json_string(first, "value"), source[0] ? "   (" : "", source,
+                          source[0] ? ")" : "");
+        return;
+    }
+    mw_text_paragraph(out, MW_STYLE_PLAIN, "%s is not the same on all ranks:",
+                      mw_json_string(fact, "key"));
+    json_array_foreach (values, index, value) {
+        char *ranks = mw_text_fit(mw_json_string(value, "ranks"), 24, 0);
+        mw_text_paragraph(out, MW_STYLE_PLAIN, "    %s   (rank %s)", mw_json_string(value, "value"),
+                          ranks);
+        free(ranks);
+    }
+}
+
+void mw_text_environment(const json_t *report, FILE *out)
+{
+    const json_t *facts = json_object_get(report, "environment");
+    size_t index, total = 0;
+    json_t *fact;
+    if (!json_array_size(facts))
+        return;
+    mw_text_heading(out, "Settings of MPI and the fabric");
+    json_array_foreach (facts, index, fact)
+        if (setting_matters(fact) && ++total <= SETTINGS_SHOWN)
+            setting_print(fact, out);
+    if (!total)
+        mw_text_paragraph(out, MW_STYLE_PLAIN, "none is set");
+    if (total > SETTINGS_SHOWN)
+        mw_text_more(out, (double)total, SETTINGS_SHOWN, "settings");
+    fprintf(out, "  %s%zu facts about the environment in all: --format json%s\n",
+            mw_style_on(out, MW_STYLE_DIM), json_array_size(facts), mw_style_off(out, MW_STYLE_DIM));
+}
+
+static void text_cost(const json_t *cost, FILE *out)
+{
+    char *text[9] = {mw_number_seconds(mw_json_real_of(cost, "init_mean_s")),
+                     mw_number_seconds(mw_json_real_of(cost, "init_max_s")),
+                     mw_number_seconds(mw_json_real_of(cost, "encode_s")),
+                     mw_number_seconds(mw_json_real_of(cost, "write_s")),
+                     mw_number_seconds(mw_json_real_of(cost, "longest_delay_s")),
+                     mw_number_seconds(mw_json_real_of(cost, "per_call_at_least_s")),
+                     mw_number_bytes(mw_json_count_of(cost, "bytes_written")),
+                     mw_number_count(mw_json_count_of(cost, "events")),
+                     mw_number_bytes(mw_json_count_of(cost, "memory_max_bytes"))};
+    double each = mw_json_real_of(cost, "bytes_per_event");
+    mw_text_heading(out, "What recording cost");
+    mw_text_entry(out, "per call", "at least %s; longest delay of one %s", text[5], text[4]);
+    mw_text_entry(out, "all ranks", "encoding %s, writing %s", text[2], text[3]);
+    mw_text_entry(out, "MPI_Init", "%s on average, %s at most", text[0], text[1]);
+    if (isnan(each))
+        mw_text_entry(out, "trace", "%s for %s events", text[6], text[7]);
+    else
+        mw_text_entry(out, "trace", "%s for %s events, %.1f bytes each", text[6], text[7], each);
+    mw_text_entry(out, "memory", "%s in one process at most", text[8]);
+    for (size_t i = 0; i < 9; i++)
+        free(text[i]);
+}
+
+static void text_losses(const json_t *ranks, FILE *out)
+{
+    double events = 0, calls = 0, open = 0;
+    size_t index;
+    json_t *rank;
+    json_array_foreach (ranks, index, rank) {
+        events += mw_json_count_of(rank, "events_missing");
+        calls += mw_json_count_of(rank, "calls_missing");
+        open += mw_json_count_of(rank, "operations_without_call");
+    }
+    if (events > 0)
+        mw_text_paragraph(out, MW_STYLE_BAD, "%.0f events are missing from the trace", events);
+    if (calls > 0)
+        mw_text_paragraph(out, MW_STYLE_BAD, "%.0f calls were counted but have no event", calls);
+    if (open > 0)
+        mw_text_paragraph(out, MW_STYLE_PLAIN, "%.0f operations belong to calls that never ended",
+                          open);
+}
+
+void mw_text_health(const json_t *report, FILE *out)
+{
+    const json_t *health = json_object_get(report, "health");
+    const json_t *cost = json_object_get(report, "cost");
+    size_t index;
+    json_t *entry;
+    mw_text_heading(out, "Health of the recording");
+    if (!json_array_size(health))
+        mw_text_paragraph(out, MW_STYLE_PLAIN, "no complaints");
+    json_array_foreach (health, index, entry) {
+        char *ranks = mw_text_fit(mw_json_string(entry, "ranks"), 32, 0);
+        mw_text_paragraph(out, MW_STYLE_PLAIN, "%s: %s (rank %s, %.0f times)",
+                          mw_json_string(entry, "code"), mw_json_string(entry, "message"), ranks,
+                          mw_json_count_of(entry, "count"));
+        free(ranks);
+    }
+    text_losses(json_object_get(report, "ranks"), out);
+    if (mw_json_count_of(cost, "processes") > 0)
+        text_cost(cost, out);
+}
+
+void mw_text_damage(const json_t *document, FILE *out)
+{
+    const json_t *damage = json_object_get(document, "damage");
+    size_t index;
+    json_t *entry;
+    if (!json_array_size(damage))
+        return;
+    mw_text_heading(out, "Damage: what could not be read");
+    json_array_foreach (damage, index, entry) {
+        if (index == DAMAGE_SHOWN)
+            break;
+        mw_text_paragraph(out, MW_STYLE_BAD, "%s: offset %.0f: %s", mw_json_string(entry, "file"),
+                          mw_json_count_of(entry, "offset"), mw_json_string(entry, "text"));
+    }
+    mw_text_more(out, (double)json_array_size(damage), DAMAGE_SHOWN, "damaged places");
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The report for people: a job that died or hangs (doc.h). Ranks that sit in the same call are shown
+ * together, so that ten thousand of them take a line.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/base/index.h"
+#include "analyzer/base/memory.h"
+#include "analyzer/render/doc.h"
+#include "analyzer/render/json.h"
+#include "analyzer/render/labels.h"
+#include "analyzer/render/number.h"
+#include "analyzer/render/text.h"
+
+#define GROUPS_SHOWN 12
+
+struct group {
+    const json_t *first;
+    struct mw_rank_set ranks;
+    const json_t *earliest; /* began first */
+};
+
+struct groups {
+    struct mw_index index;
+    MW_VECTOR(struct group) list;
+};
+
+/* "MPI_Recv from 3, tag 7, on MPI_COMM_WORLD" */
+static char *call_text(const json_t *call)
+{
+    char *text = mw_text_copy(mw_json_string(call, "function")), *longer;
+    if (!mw_json_is_null(call, "peer")) {
+        double peer = mw_json_real_of(call, "peer"), tag = mw_json_real_of(call, "tag");
+        char *who = peer == MW_PEER_ANY ? mw_text_copy("any rank")
+                    : peer >= 0         ? mw_format("rank %.0f", peer)
+                                        : mw_text_copy("a process outside");
+        if (mw_json_is_null(call, "instance"))
+            longer = mw_format("%s, peer %s, tag %.0f", text, who, tag);
+        else if (peer >= 0)
+            longer = mw_format("%s, root %s", text, who);
+        else
+            longer = mw_text_copy(text);
+        free(who);
+        free(text);
+        text = longer;
+    }
+    if (!mw_json_is_null(call, "communicator")) {
+        longer = mw_format("%s, on %s", text, mw_json_string(call, "communicator"));
+        free(text);
+        text = longer;
+    }
+    if (!mw_json_is_null(call, "instance")) {
+        longer = mw_format("%s, instance %.0f", text, mw_json_count_of(call, "instance"));
+        free(text);
+        text = longer;
+    }
+    return text;
+}
+
+static void group_print(FILE *out, struct group *group)
+{
+    char *ranks = mw_rank_set_take(&group->ranks), *fit = mw_text_fit(ranks, 60, 0);
+    char *call = call_text(group->first);
+    char *where = mw_frame_text(json_object_get(group->first, "caller"));
+    double held = mw_json_real_of(group->earliest, "held_s");
+    char *held_text = mw_number_seconds(held);
+    char *clock = mw_number_clock(mw_json_string(group->earliest, "since"));
+    mw_text_paragraph(out, MW_STYLE_BAD, "rank %s: %s", fit, call);
+    mw_text_paragraph(out, MW_STYLE_PLAIN, "    since %s%s%s%s, from %s",
+                      clock[0] ? clock : "an unknown time", isnan(held) ? "" : ", for ",
+                      isnan(held) ? "" : held_text,
+                      json_is_true(json_object_get(group->first, "alive")) ? " so far" : "", where);
+    free(ranks), free(fit), free(call), free(where), free(held_text), free(clock);
+}
+
+static void groups_add(struct groups *groups, const json_t *call)
+{
+    char *text = call_text(call), *where = mw_frame_text(json_object_get(call, "caller"));
+    size_t at = mw_index_put(&groups->index, mw_hash_text(mw_hash_text(1, text), where));
+    if (at == groups->list.count) {
+        struct group *added = mw_vector_add(&groups->list);
+        added->first = added->earliest = call;
+    }
+    struct group *group = &groups->list.at[at];
+    mw_rank_set_add(&group->ranks, mw_json_is_null(call, "rank")
+                                       ? -1
+                                       : (int64_t)mw_json_count_of(call, "rank"));
+    if (mw_json_real_of(call, "held_s") > mw_json_real_of(group->earliest, "held_s"))
+        group->earliest = call;
+    free(text);
+    free(where);
+}
+
+static void text_open_calls(const json_t *calls, FILE *out)
+{
+    struct groups groups = {0};
+    size_t i;
+    json_t *call;
+    json_array_foreach (calls, i, call)
+        groups_add(&groups, call);
+    for (i = 0; i < groups.list.count; i++) {
+        if (i < GROUPS_SHOWN)
+            group_print(out, &groups.list.at[i]);
+        else
+            free(mw_rank_set_take(&groups.list.at[i].ranks));
+    }
+    mw_text_more(out, (double)groups.list.count, GROUPS_SHOWN, "calls (--format json has all)");
+    mw_index_free(&groups.index);
+    free(groups.list.at);
+}
+
+static void text_outside(const json_t *outside, FILE *out)
+{
+    struct mw_rank_set set = {0};
+    size_t index;
+    json_t *entry;
+    json_array_foreach (outside, index, entry) {
+        const json_t *last = json_object_get(entry, "last_call");
+        mw_rank_set_add(&set, mw_json_is_null(entry, "rank")
+                                  ? -1
+                                  : (int64_t)mw_json_count_of(entry, "rank"));
+        if (index >= GROUPS_SHOWN || !json_is_object(last))
+            continue;
+        char *where = mw_frame_text(json_object_get(last, "caller"));
+        char *clock = mw_number_clock(mw_json_string(last, "ended"));
+        char *rank = mw_json_is_null(entry, "rank")
+                         ? mw_format("process %.0f on %s", mw_json_count_of(entry, "pid"),
+                                     mw_json_string(entry, "host"))
+                         : mw_format("rank %.0f", mw_json_count_of(entry, "rank"));
+        mw_text_paragraph(out, MW_STYLE_BAD, "%s: outside MPI", rank);
+        mw_text_paragraph(out, MW_STYLE_PLAIN, "    its last call, %s from %s, ended at %s",
+                          mw_json_string(last, "function"), where,
+                          clock[0] ? clock : "an unknown time");
+        free(where), free(clock), free(rank);
+    }
+    char *ranks = mw_rank_set_take(&set), *fit = mw_text_fit(ranks, 60, 0);
+    if (json_array_size(outside) > GROUPS_SHOWN)
+        mw_text_paragraph(out, MW_STYLE_BAD, "outside MPI in all: rank %s", fit);
+    free(ranks);
+    free(fit);
+}
+
+static void text_inside(const json_t *instance, FILE *out)
+{
+    size_t index;
+    json_t *part;
+    json_array_foreach (json_object_get(instance, "inside"), index, part) {
+        char *ranks = mw_text_fit(mw_json_string(part, "ranks"), 40, 0);
+        mw_text_paragraph(out, MW_STYLE_PLAIN, "    %.0f sit in %s: rank %s",
+                          mw_json_count_of(part, "count"), mw_json_string(part, "function"), ranks);
+        free(ranks);
+    }
+    if (index > 1)
+        mw_text_paragraph(out, MW_STYLE_BAD,
+                          "    Different collectives on one communicator: an error of the program.");
+}
+
+static void text_never(const json_t *instance, FILE *out)
+{
+    size_t index;
+    json_t *part;
+    json_array_foreach (json_object_get(instance, "never_reached"), index, part) {
+        char *ranks = mw_text_fit(mw_json_string(part, "ranks"), 40, 0);
+        char *last = mw_json_is_null(part, "last_instance")
+                         ? mw_text_copy("never took part in one")
+                         : mw_format("came as far as instance %.0f",
+                                     mw_json_count_of(part, "last_instance"));
+        mw_text_paragraph(out, MW_STYLE_BAD, "    %.0f never reached it: rank %s, %s; %s",
+                          mw_json_count_of(part, "count"), ranks, last,
+                          mw_json_string(part, "state"));
+        free(ranks);
+        free(last);
+    }
+}
+
+static void text_instances(const json_t *instances, FILE *out)
+{
+    size_t index;
+    json_t *instance;
+    json_array_foreach (instances, index, instance) {
+        if (index == GROUPS_SHOWN)
+            break;
+        mw_text_paragraph(out, MW_STYLE_PLAIN, "Collective %.0f on %s (%.0f ranks):",
+                          mw_json_count_of(instance, "instance"),
+                          mw_json_string(instance, "communicator"),
+                          mw_json_count_of(instance, "size"));
+        text_inside(instance, out);
+        text_never(instance, out);
+        if (mw_json_count_of(instance, "passed") > 0)
+            mw_text_paragraph(out, MW_STYLE_PLAIN, "    %.0f had passed it",
+                              mw_json_count_of(instance, "passed"));
+        if (mw_json_count_of(instance, "not_recorded") > 0)
+            mw_text_paragraph(out, MW_STYLE_PLAIN, "    %.0f members are not in the trace",
+                              mw_json_count_of(instance, "not_recorded"));
+    }
+    mw_text_more(out, (double)json_array_size(instances), GROUPS_SHOWN, "collectives");
+}
+
+void mw_text_stuck(const json_t *report, FILE *out)
+{
+    const json_t *stuck = json_object_get(report, "stuck");
+    const json_t *calls = json_object_get(stuck, "calls");
+    const json_t *outside = json_object_get(stuck, "outside_mpi");
+    if (!json_array_size(calls) && !json_array_size(outside))
+        return;
+    mw_text_heading(out, "Where the ranks were at the end (times are UTC)");
+    text_open_calls(calls, out);
+    text_outside(outside, out);
+    text_instances(json_object_get(stuck, "collectives"), out);
+}
