@@ -195,7 +195,7 @@ enum mw_status mw_residue_open(const char *path, struct mw_residue *residue)
         return errno == ENOENT || errno == ENOTDIR ? MW_ERR_NOT_FOUND
                : errno == ELOOP                    ? MW_ERR_CORRUPT
                                                    : MW_ERR_SYSTEM;
-    struct mw_residue opened = {.fd = fd};
+    struct mw_residue opened = {.file = fd + 1};
     enum mw_status status = file_check(fd, &opened.size);
     struct mw_map_header *header = NULL;
     if (status == MW_OK) {
@@ -217,10 +217,11 @@ enum mw_status mw_residue_open(const char *path, struct mw_residue *residue)
 
 void mw_residue_close(struct mw_residue *residue)
 {
+    if (residue->file == 0)
+        return;
     mw_residue_memory_free((void *)residue->header, sizeof *residue->header);
-    fd_close(residue->fd);
-    residue->header = NULL;
-    residue->fd = -1;
+    fd_close(residue->file - 1);
+    *residue = (struct mw_residue){0};
 }
 
 /* What getdents64 gives. */

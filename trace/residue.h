@@ -15,11 +15,13 @@
 typedef enum mw_status (*mw_residue_sink)(void *context, const uint8_t *chunk, size_t size);
 
 struct mw_residue {
-    const struct mw_map_header *header; /* a copy, made when it was opened */
-    size_t size;                        /* of the file */
+    const struct mw_map_header *header; /* a copy, made when it was opened; see file */
+    size_t size;                        /* of the whole mapping */
     int alive; /* the process still runs (pid and start time match, same boot and pid namespace) */
     int foreign; /* of another boot or pid namespace: whether it lives cannot be known from here */
-    int fd;      /* of the file */
+    /* Descriptor of the file + 1. 0: `header` is the whole mapping in memory, which its owner has
+     * put here itself: a process that reads its own. mw_residue_close does nothing then. */
+    int file;
 };
 
 /* Opens a mapping by path: regular file, owned by the caller's effective user, not a symlink, right

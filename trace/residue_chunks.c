@@ -76,13 +76,17 @@ static void payload_begin(struct job *job, struct mw_buffer *buffer)
     mw_buffer_init(buffer, job->work->chunk + MW_CHUNK_HEADER_SIZE, PAYLOAD_MAX);
 }
 
-/* Reads from the file; what does not come is damage. */
+/* Copies from the mapping; what does not come is damage. */
 static int read_at(struct job *job, void *to, size_t size, uint64_t offset)
 {
-    if (fits(job, offset, size) && mw_residue_pread(job->residue->fd, to, size, offset) == MW_OK)
-        return 1;
-    job->damaged = 1;
-    return 0;
+    const struct mw_residue *residue = job->residue;
+    int ready = fits(job, offset, size);
+    if (ready && residue->file == 0)
+        memcpy(to, (const uint8_t *)residue->header + offset, size);
+    else if (ready)
+        ready = mw_residue_pread(residue->file - 1, to, size, offset) == MW_OK;
+    job->damaged |= !ready;
+    return ready;
 }
 
 static uint64_t read_u64(struct job *job, uint64_t offset)

@@ -197,9 +197,9 @@ static enum mw_status residue_move(const char *path, const struct mw_residue *re
     if (status != MW_OK)
         return status;
     /* The lock, not the name, says who is at work: it goes when its holder dies. */
-    if (flock(residue->fd, LOCK_EX | LOCK_NB) != 0)
+    if (flock(residue->file - 1, LOCK_EX | LOCK_NB) != 0)
         return errno == EWOULDBLOCK ? MW_ERR_ARGUMENT : MW_ERR_SYSTEM;
-    if (!path_is_still(path, residue->fd))
+    if (!path_is_still(path, residue->file - 1))
         return MW_ERR_NOT_FOUND; /* whoever had the lock before has finished */
     if (rename(path, claim) != 0)
         return status_of_errno();

@@ -102,6 +102,25 @@ static void a_living_process_is_read(void **state)
     fixture_remove(&fixture);
 }
 
+/* A process that looks into its own mapping, which may be no file at all. */
+static void a_mapping_in_memory_is_read(void **state)
+{
+    struct fixture fixture;
+    struct taken taken = {0};
+    fixture_make(&fixture, NULL);
+    unlink(fixture.path);
+    struct mw_residue own = {.header = fixture.header, .size = FIXTURE_SIZE, .alive = 1};
+    assert_int_equal(mw_residue_chunks(&own, taken_sink, &taken), MW_OK);
+    check_content(&fixture, &taken, 1);
+    mw_residue_close(&own);
+    assert_int_equal(fixture.header->magic, MW_MAP_MAGIC); /* still there */
+    taken_free(&taken);
+    own.size = AREA_OFFSET + AREA_SIZE - 1;
+    assert_int_equal(mw_residue_chunks(&own, taken_sink, &taken), MW_ERR_CORRUPT);
+    taken_free(&taken);
+    fixture_remove(&fixture);
+}
+
 static void a_killed_process_is_read(void **state)
 {
     struct fixture fixture;
@@ -794,6 +813,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_living_process_is_read),
+        cmocka_unit_test(a_mapping_in_memory_is_read),
         cmocka_unit_test(a_killed_process_is_read),
         cmocka_unit_test(counts_and_open_calls_have_names),
         cmocka_unit_test(nothing_is_allocated),
