@@ -52,7 +52,7 @@ static enum mw_status counts_settle(struct mw_process_entry *entry)
     return status;
 }
 
-/* Takes the rows, whatever comes of it. */
+/* Takes the rows, which are charged already, whatever comes of it. */
 static enum mw_status counts_keep(struct mw_process_entry *entry,
                                   const struct mw_thread_counts *counts)
 {
@@ -60,9 +60,6 @@ static enum mw_status counts_keep(struct mw_process_entry *entry,
     if (entry->thread_counts.count >= 2 * entry->thread_counts_settled + 16)
         status = counts_settle(entry);
     struct mw_thread_counts *added = NULL;
-    if (status == MW_OK)
-        status = mw_account_charge(&entry->trace->account,
-                                   counts->count * sizeof(struct mw_count));
     if (status == MW_OK)
         added = mw_vector_add(&entry->trace->account, &entry->thread_counts, sizeof *added,
                               &status);
@@ -73,19 +70,29 @@ static enum mw_status counts_keep(struct mw_process_entry *entry,
     return status;
 }
 
-enum mw_status mw_load_counts(struct mw_load *load)
+/* The number of records in a COUNTS chunk, and its thread. */
+static size_t counts_measure(struct mw_reader list, uint64_t *thread)
 {
-    struct mw_thread_counts counts = {0};
-    struct mw_reader list = load->reader;
     struct mw_field field;
-    enum mw_status status = MW_OK;
     size_t records = 0;
     while (mw_field_next(&list, &field) == MW_OK) {
         if (field.id == MW_F_COUNTS_function && field.is_bytes)
             records++;
         else if (field.id == MW_F_COUNTS_thread)
-            counts.thread = mw_field_number(&field);
+            *thread = mw_field_number(&field);
     }
+    return records;
+}
+
+enum mw_status mw_load_counts(struct mw_load *load)
+{
+    struct mw_thread_counts counts = {0};
+    struct mw_field field;
+    size_t records = counts_measure(load->reader, &counts.thread);
+    enum mw_status status =
+        mw_account_charge(&load->trace->account, records * sizeof *counts.counts);
+    if (status != MW_OK)
+        return status;
     counts.counts = calloc(records + 1, sizeof *counts.counts);
     if (!counts.counts)
         return MW_ERR_MEMORY;

@@ -88,6 +88,8 @@ void mw_window_close(struct mw_window *window);
 struct mw_trace;
 /* Adds a path's files. MW_ERR_NOT_TRACE for a folder without any. */
 enum mw_status mw_sources_add(struct mw_trace *trace, const char *path);
+/* The folder of mappings. Only tests change it. */
+extern const char *mw_reader_shm;
 /* An entry without bytes, for damage to name. */
 enum mw_status mw_sources_add_absent(struct mw_trace *trace, const char *path);
 /* The size, as it is now. */

@@ -19,6 +19,8 @@
 #define KEPT_OPEN 64 /* files whose descriptor is kept; a trace may have ten thousand */
 #define SUFFIX ".mpiw"
 
+const char *mw_reader_shm = "/dev/shm";
+
 static enum mw_status trace_text(struct mw_trace *trace, const char *text, const char **copy)
 {
     return mw_pool_text(&trace->pool, text, strlen(text), copy);
@@ -287,7 +289,7 @@ enum mw_status mw_sources_add_residues(struct mw_trace *trace)
 {
     if (trace->folders.count == 0)
         return MW_OK;
-    enum mw_status status = mw_residue_each("/dev/shm", residue_visit, trace);
+    enum mw_status status = mw_residue_each(mw_reader_shm, residue_visit, trace);
     return status == MW_ERR_MEMORY || status == MW_ERR_LIMIT ? status : MW_OK;
 }
 
