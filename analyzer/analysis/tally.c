@@ -178,6 +178,7 @@ static void add_process_total(struct mw_tally *tally, const struct mw_process_ta
         to->time_by[i] = to_ns(from, from->total.time_by[i]);
     to->wall = to_ns(from, from->total.wall);
     to->timed = !isnan(mw_process_span_ns(from->process, 1000000));
+    tally->timed += to->timed != 0;
     to->last_name = mw_process_function_name(from->process, from->total.last_function);
 }
 

@@ -46,7 +46,14 @@ struct mw_site_total {
     size_t most_process;
 };
 
-enum mw_time_class { MW_TIME_P2P, MW_TIME_COLL, MW_TIME_POLL, MW_TIME_OTHER, MW_TIME_CLASSES };
+enum mw_time_class {
+    MW_TIME_P2P,
+    MW_TIME_COLL,
+    MW_TIME_POLL,
+    MW_TIME_LIFE, /* MPI_Init, MPI_Finalize and the like */
+    MW_TIME_OTHER,
+    MW_TIME_CLASSES
+};
 
 struct mw_process_total {
     struct mw_amounts amounts;
@@ -101,6 +108,7 @@ struct mw_tally {
     uint64_t upper;         /* messages in `pairs` whose size is an upper bound */
     uint64_t receiver_side; /* messages counted at the receiver because the sender was not recorded */
     uint64_t events;
+    size_t timed; /* processes whose times are known */
 };
 
 /* Reads all events. `progress` may be NULL; it is called now and then, from any thread, with the number of

@@ -6,6 +6,7 @@
 #include "analyzer/analysis/tally_process.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyzer/model/operation.h"
 #include "analyzer/model/stream.h"
@@ -24,12 +25,30 @@ unsigned mw_size_class(uint64_t bytes)
     return bytes ? 64 - (unsigned)__builtin_clzll(bytes) : 0;
 }
 
-static struct mw_amounts *function_amounts(struct mw_process_tally *tally, uint64_t function)
+static int is_lifecycle(const char *name)
+{
+    static const char *const names[] = {"MPI_Init", "MPI_Init_thread", "MPI_Finalize",
+                                        "MPI_Session_init", "MPI_Session_finalize", "MPI_Abort"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (!strcmp(name, names[i]))
+            return 1;
+    return 0;
+}
+
+static struct mw_local_function *local_function(struct mw_process_tally *tally, uint64_t function)
 {
     size_t at = mw_index_put(&tally->function_index, function);
-    if (at == tally->functions.count)
-        mw_vector_add(&tally->functions)->function = function;
-    return &tally->functions.at[at].amounts;
+    if (at == tally->functions.count) {
+        struct mw_local_function *added = mw_vector_add(&tally->functions);
+        added->function = function;
+        added->lifecycle = is_lifecycle(mw_process_function_name(tally->process, function));
+    }
+    return &tally->functions.at[at];
+}
+
+static struct mw_amounts *function_amounts(struct mw_process_tally *tally, uint64_t function)
+{
+    return &local_function(tally, function)->amounts;
 }
 
 static struct mw_amounts *site_amounts(struct mw_process_tally *tally, uint64_t function,
@@ -191,6 +210,8 @@ static void count_time(struct mw_process_tally *tally, const struct mw_event *ca
         class = MW_TIME_P2P;
     else if (kinds & 1u << MW_OPERATION_COLL)
         class = MW_TIME_COLL;
+    else if (local_function(tally, call->function)->lifecycle)
+        class = MW_TIME_LIFE;
     if (call->flags & MW_EVENT_NESTED)
         return;
     tally->total.time_by[class] += ticks;

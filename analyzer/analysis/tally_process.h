@@ -10,6 +10,7 @@
 
 struct mw_local_function {
     uint64_t function;
+    int lifecycle; /* begins or ends MPI */
     struct mw_amounts amounts;
 };
 

@@ -67,7 +67,8 @@ static void complain_open(const struct mw_paths *paths, size_t failed, enum mw_s
                     "up to %d",
                     path, MW_FORMAT_VERSION);
     else
-        mw_complain("%s: %s", path, mw_status_text(status));
+        mw_complain("%s: offset 0: begins like a trace, but has no whole chunk (%s)", path,
+                    mw_status_text(status));
 }
 
 mw_trace *mw_command_open(const struct mw_paths *paths, unsigned flags)

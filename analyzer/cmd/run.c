@@ -220,7 +220,7 @@ static int run_job(const struct options *options, struct mw_choice *choice)
     enum mw_launcher launcher = mw_launcher_detect(options->command[0]);
     variables_fill(&variables, options, trace);
     if (options->verbose) {
-        mw_complain("%s", choice->reason);
+        mw_complain("%s", options->library ? "the library was given" : choice->reason);
         mw_complain("started by %s; preloading %s%s", mw_launcher_name(launcher), library,
                     launcher ? "" : " into the command itself");
     }
@@ -231,10 +231,11 @@ static int run_job(const struct options *options, struct mw_choice *choice)
         free(text);
     }
     fflush(NULL);
-    int code = mw_job_run(command);
+    int code, started = mw_job_run(command, &code);
     if (exists(trace))
         collect_rest(trace, options->verbose);
-    say_result(name);
+    if (started)
+        say_result(name);
     mw_variables_free(&variables);
     free(name);
     free(trace);

@@ -69,14 +69,15 @@ static int wait_for(pid_t child)
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-int mw_job_run(char *const *command)
+int mw_job_run(char *const *command, int *code)
 {
     struct sigaction old[PASSED_ON];
     sigset_t all, mask;
     int ends[2], error = 0;
     if (pipe2(ends, O_CLOEXEC)) {
         mw_complain("%s: %s", command[0], strerror(errno));
-        return 126;
+        *code = 126;
+        return 0;
     }
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &mask); /* no signal is lost between fork and job_child */
@@ -91,13 +92,14 @@ int mw_job_run(char *const *command)
     if (child > 0 && read(ends[0], &error, sizeof(error)) != (ssize_t)sizeof(error))
         error = 0;
     close(ends[0]);
-    int code = child > 0 ? wait_for(child) : 126;
+    *code = child > 0 ? wait_for(child) : 126;
     job_child = 0;
     signals_restore(old);
     if (!error)
-        return code;
+        return 1;
     mw_complain("%s: %s", command[0], strerror(error));
-    return error == ENOENT ? 127 : 126;
+    *code = error == ENOENT ? 127 : 126;
+    return 0;
 }
 
 static int needs_quotes(const char *text)

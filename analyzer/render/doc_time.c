@@ -54,15 +54,21 @@ static struct spread time_spread(const struct mw_doc_input *in)
     return spread;
 }
 
+static void object_add_classes(json_t *object, const uint64_t time_by[MW_TIME_CLASSES], int timed)
+{
+    static const char *const names[MW_TIME_CLASSES] = {"point_to_point_s", "collective_s",
+                                                       "polling_s", "init_and_finalize_s",
+                                                       "other_s"};
+    for (int i = 0; i < MW_TIME_CLASSES; i++)
+        json_object_set_new(object, names[i], timed ? mw_json_ns(time_by[i]) : json_null());
+}
+
 json_t *mw_doc_time(const struct mw_doc_input *in)
 {
     struct spread spread = time_spread(in);
     const struct mw_process_total *processes = in->tally->processes;
-    json_t *by = json_pack("{s:o, s:o, s:o, s:o}", "point_to_point_s",
-                           mw_json_ns(spread.by[MW_TIME_P2P]), "collective_s",
-                           mw_json_ns(spread.by[MW_TIME_COLL]), "polling_s",
-                           mw_json_ns(spread.by[MW_TIME_POLL]), "other_s",
-                           mw_json_ns(spread.by[MW_TIME_OTHER]));
+    json_t *by = json_object();
+    object_add_classes(by, spread.by, spread.timed > 0);
     json_t *per_rank = json_null();
     if (spread.timed)
         per_rank = json_pack("{s:o, s:o, s:o, s:o, s:o}", "min_s",
@@ -70,8 +76,9 @@ json_t *mw_doc_time(const struct mw_doc_input *in)
                              mw_json_ns(spread.time / spread.timed), "max_s",
                              mw_json_ns(processes[spread.most].amounts.time), "min_rank",
                              rank_of(in, spread.least), "max_rank", rank_of(in, spread.most));
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:I, s:o}", "mpi_s", mw_json_ns(spread.time),
-                     "wall_s", mw_json_ns(spread.wall), "share",
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:I, s:o}", "mpi_s",
+                     spread.timed ? mw_json_ns(spread.time) : json_null(), "wall_s",
+                     spread.timed ? mw_json_ns(spread.wall) : json_null(), "share",
                      mw_json_share((double)spread.time, (double)spread.wall), "by_class", by,
                      "per_rank", per_rank, "processes_without_clock",
                      (json_int_t)(in->model->process_count - spread.timed), "events",
@@ -114,10 +121,7 @@ static json_t *doc_rank(const struct mw_doc_input *in, size_t number)
                   total->timed && total->wall ? mw_json_ns(total->wall) : json_null(), "share",
                   mw_json_share((double)total->amounts.time, wall));
     object_add_amounts(entry, &total->amounts, total->timed);
-    json_object_set_new(entry, "point_to_point_s", mw_json_ns(total->time_by[MW_TIME_P2P]));
-    json_object_set_new(entry, "collective_s", mw_json_ns(total->time_by[MW_TIME_COLL]));
-    json_object_set_new(entry, "polling_s", mw_json_ns(total->time_by[MW_TIME_POLL]));
-    json_object_set_new(entry, "other_s", mw_json_ns(total->time_by[MW_TIME_OTHER]));
+    object_add_classes(entry, total->time_by, total->timed);
     json_object_set_new(entry, "events_missing", mw_json_count(total->events_missing));
     json_object_set_new(entry, "calls_missing", mw_json_count(total->calls_missing));
     json_object_set_new(entry, "operations_without_call", mw_json_count(total->incomplete));
@@ -152,15 +156,16 @@ static json_t *doc_call(const struct mw_doc_input *in, const struct mw_function_
     int seen = function->amounts.calls + function->amounts.nested > 0;
     json_t *entry = json_pack("{s:o, s:b}", "function", mw_json_text(function->name), "recorded",
                               seen);
-    object_add_amounts(entry, &function->amounts, seen);
+    object_add_amounts(entry, &function->amounts, seen && in->tally->timed);
     json_object_set_new(entry, "counted_calls", mw_json_count(function->counted));
     json_object_set_new(entry, "share", mw_json_share((double)function->amounts.time,
                                                       (double)whole));
     json_object_set_new(entry, "processes", mw_json_count(function->ranks));
-    json_object_set_new(entry, "min_s", seen ? mw_json_ns(function->least) : json_null());
-    json_object_set_new(entry, "max_s", seen ? mw_json_ns(function->most) : json_null());
+    int timed = seen && in->tally->timed;
+    json_object_set_new(entry, "min_s", timed ? mw_json_ns(function->least) : json_null());
+    json_object_set_new(entry, "max_s", timed ? mw_json_ns(function->most) : json_null());
     json_object_set_new(entry, "max_rank",
-                        seen ? rank_of(in, function->most_process) : json_null());
+                        timed ? rank_of(in, function->most_process) : json_null());
     return entry;
 }
 
@@ -208,7 +213,7 @@ static json_t *doc_site(const struct mw_doc_input *in, const struct mw_site_tota
     const struct mw_site *site = total->key ? mw_process_site(process, total->site) : NULL;
     json_t *entry = json_pack("{s:o, s:o}", "function", mw_json_text(total->name), "frames",
                               site_frames(in, total, site));
-    object_add_amounts(entry, &total->amounts, 1);
+    object_add_amounts(entry, &total->amounts, in->tally->timed > 0);
     json_object_set_new(entry, "caller",
                         site ? mw_json_count(mw_site_caller(process, site)) : json_null());
     json_object_set_new(entry, "truncated", json_boolean(site && site->truncated));

@@ -162,6 +162,18 @@ static void text_nodes(const json_t *nodes, FILE *out)
     free(text);
 }
 
+/* "Open MPI v4.1.4, package: ..." becomes "Open MPI v4.1.4", and tabs blanks. */
+static void version_shorten(char *version)
+{
+    char *package = strstr(version, ", package:");
+    if (package)
+        *package = 0;
+    version[strcspn(version, "\r\n")] = 0;
+    for (char *at = version; *at; at++)
+        if (*at == '\t')
+            *at = ' ';
+}
+
 static void text_mpi(const json_t *stack, FILE *out)
 {
     size_t index;
@@ -169,9 +181,7 @@ static void text_mpi(const json_t *stack, FILE *out)
     json_array_foreach (json_object_get(stack, "mpi"), index, mpi) {
         char *version = mw_text_copy(mw_json_string(mpi, "version"));
         char *id = mw_text_fit(mw_json_string(mpi, "build_id"), 19, 0);
-        char *line = strpbrk(version, "\r\n");
-        if (line)
-            *line = 0;
+        version_shorten(version);
         mw_text_entry(out, index ? "" : "MPI", "%s%s%s", version[0] ? version : "unknown version",
                       mw_json_string(mpi, "thread_level")[0] ? ", " : "",
                       mw_json_string(mpi, "thread_level"));
@@ -252,11 +262,13 @@ static void text_time(const json_t *report, FILE *out)
                      mw_number_seconds(mw_json_real_of(by, "point_to_point_s")),
                      mw_number_seconds(mw_json_real_of(by, "collective_s")),
                      mw_number_seconds(mw_json_real_of(by, "polling_s")),
-                     mw_number_seconds(mw_json_real_of(by, "other_s"))};
+                     mw_number_seconds(mw_json_real_of(by, "other_s")),
+                     mw_number_seconds(mw_json_real_of(by, "init_and_finalize_s"))};
     mw_text_heading(out, "Time in MPI");
     mw_text_entry(out, "all ranks", "%s, %s of their wall time", text[0], text[1]);
-    mw_text_entry(out, "of which", "point-to-point %s, collectives %s, polling %s, other %s",
-                  text[2], text[3], text[4], text[5]);
+    mw_text_entry(out, "of which",
+                  "point-to-point %s, collectives %s, polling %s, MPI_Init and MPI_Finalize %s, other %s",
+                  text[2], text[3], text[4], text[6], text[5]);
     if (json_is_object(spread)) {
         char *least = rank_word(spread, "min_rank"), *most = rank_word(spread, "max_rank");
         char *min = mw_number_seconds(mw_json_real_of(spread, "min_s"));
@@ -270,6 +282,9 @@ static void text_time(const json_t *report, FILE *out)
         mw_text_paragraph(out, MW_STYLE_BAD,
                           "%.0f process(es) left too few clock readings: their times are not known.",
                           mw_json_count_of(time, "processes_without_clock"));
+    if (json_array_size(json_object_get(json_object_get(report, "stuck"), "calls")))
+        mw_text_paragraph(out, MW_STYLE_PLAIN,
+                          "The calls that had not ended are not in these figures.");
     for (size_t i = 0; i < 8; i++)
         free(text[i]);
 }

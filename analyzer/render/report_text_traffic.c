@@ -12,47 +12,44 @@
 #include "analyzer/render/table.h"
 #include "analyzer/render/text.h"
 
-#define STACK_WIDTH 74
+#define STACK_WIDTH 60
+#define STACK_INDENT 18
 
-/* "main app.c:88 < step app.c:40": the frames above the caller. */
+/* "solver!exchange halo.c:120 < step app.c:88 < main app.c:40" */
 static char *stack_text(const json_t *site)
 {
     const json_t *frames = json_object_get(site, "frames");
-    size_t from = (size_t)mw_json_count_of(site, "caller") + 1, count = json_array_size(frames);
-    char *text = mw_text_copy("");
-    for (size_t i = from; i < count; i++) {
+    size_t from = (size_t)mw_json_count_of(site, "caller"), count = json_array_size(frames);
+    if (from >= count)
+        return mw_text_copy("call site not recorded");
+    char *text = mw_frame_text(json_array_get(frames, from));
+    for (size_t i = from + 1; i < count; i++) {
         const json_t *frame = json_array_get(frames, i);
-        if (mw_json_is_null(frame, "function") && i > from)
+        if (!strcmp(mw_json_string(json_array_get(frames, i - 1), "function"), "main"))
             break;
         char *one = mw_frame_text(frame), *bang = strchr(one, '!');
-        char *longer = mw_format("%s%s%s", text, i > from ? " < " : "", bang ? bang + 1 : one);
+        char *longer = mw_format("%s < %s", text, bang ? bang + 1 : one);
         free(one);
         free(text);
         text = longer;
-        if (!strcmp(mw_json_string(frame, "function"), "main"))
-            break;
     }
     return text;
 }
 
 static void site_print(FILE *out, const json_t *site)
 {
-    const json_t *frames = json_object_get(site, "frames");
     char *time = mw_number_seconds(mw_json_real_of(site, "time_s"));
     char *share = mw_number_percent(mw_json_real_of(site, "share"));
     char *calls = mw_number_count(mw_json_count_of(site, "calls") +
                                   mw_json_count_of(site, "nested_calls"));
     char *sent = mw_number_bytes(mw_json_count_of(site, "sent_bytes"));
-    char *where = mw_frame_text(json_array_get(frames, (size_t)mw_json_count_of(site, "caller")));
-    char *function = mw_text_fit(mw_json_string(site, "function"), 22, 0);
-    char *fit = mw_text_fit(where, 22, 1);
-    char *stack = stack_text(site), *stack_fit = mw_text_fit(stack, STACK_WIDTH, 0);
-    fprintf(out, "  %8s  %6s  %7s  %8s  %-16s %s\n", time, share, calls, sent, function, fit);
-    if (stack[0])
-        fprintf(out, "  %s    < %s%s\n", mw_style_on(out, MW_STYLE_DIM), stack_fit,
-                mw_style_off(out, MW_STYLE_DIM));
-    free(time), free(share), free(calls), free(sent), free(where);
-    free(function), free(fit), free(stack), free(stack_fit);
+    char *function = mw_text_fit(mw_json_string(site, "function"), 38, 0);
+    char *stack = stack_text(site), *fit = mw_text_fit(stack, STACK_WIDTH, 0);
+    fprintf(out, "  %8s  %6s  %8s  %9s  %s\n", time, share, calls, sent, function);
+    fprintf(out, "  %*s%s%s%s\n", STACK_INDENT, "", mw_style_on(out, MW_STYLE_DIM), fit,
+            mw_style_off(out, MW_STYLE_DIM));
+    free(time), free(share), free(calls), free(sent);
+    free(function), free(stack), free(fit);
 }
 
 void mw_text_sites(const json_t *report, FILE *out)
@@ -64,8 +61,8 @@ void mw_text_sites(const json_t *report, FILE *out)
     if (!json_array_size(listed))
         return;
     mw_text_heading(out, "Top call sites");
-    fprintf(out, "  %8s  %6s  %7s  %8s  %-16s %s\n", "TIME", "SHARE", "CALLS", "SENT", "CALL",
-            "FROM");
+    fprintf(out, "  %8s  %6s  %8s  %9s  %s\n", "time", "share", "calls", "sent",
+            "call, and where it stands");
     json_array_foreach (listed, index, site)
         site_print(out, site);
     mw_text_more(out, mw_json_count_of(sites, "total"), json_array_size(listed), "call sites");
