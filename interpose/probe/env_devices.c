@@ -4,7 +4,6 @@
  * driver, firmware, where the card sits, state and rate of each port. See environment.h for the
  * rules of this code. Serial numbers and hardware addresses are left out on purpose.
  */
-#include <errno.h>
 #include <linux/ethtool.h>
 #include <linux/sockios.h>
 #include <net/if.h>
@@ -169,7 +168,7 @@ void mw_env_network(struct mw_env_run *run)
                                                         {"bond_mode", "bonding/mode", 0},
                                                         {"bond_members", "bonding/slaves", 0}};
     const char *folder = "/sys/class/net";
-    int saved = errno, left = DEVICES_MAX;
+    int left = DEVICES_MAX;
     if (mw_dir_open(&run->dir, mw_env_path(run, folder)) != 0)
         return;
     int fd = run->root[0] ? -1 : socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -188,5 +187,4 @@ void mw_env_network(struct mw_env_run *run)
     }
     mw_sys_close(fd);
     mw_dir_close(&run->dir);
-    errno = saved;
 }

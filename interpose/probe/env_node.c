@@ -184,6 +184,7 @@ static void idle_states(struct mw_env_run *run)
     }
 }
 
+/* What a CPU is exposed to, and what is done against it and costs time. */
 static void vulnerabilities(struct mw_env_run *run)
 {
     char key[128];
@@ -192,7 +193,8 @@ static void vulnerabilities(struct mw_env_run *run)
     for (const char *name; (name = mw_dir_next(&run->dir)) && !mw_env_late(run);) {
         mw_join(run->path, sizeof run->path, CPU "vulnerabilities/", name, NULL);
         mw_join(key, sizeof key, "vulnerability.", name, NULL);
-        mw_env_file(run, "cpu", key, run->path);
+        if (mw_env_line(run, run->path) > 0 && strcmp(run->value, "Not affected") != 0)
+            mw_env_fact(run, "cpu", key, run->value, run->path);
     }
     mw_dir_close(&run->dir);
 }

@@ -12,6 +12,7 @@
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 #define LINES_MAX 5000
+#define MCA "OMPI_MCA_" /* parameters are named as the variables that set them */
 
 static const char *blanks(const char *at)
 {
@@ -19,10 +20,10 @@ static const char *blanks(const char *at)
 }
 
 /* "name = value", a comment, or nothing. */
-static void line_take(struct mw_env_run *run, const char *section, const char *path,
+static void line_take(struct mw_env_run *run, const char *prefix, const char *path,
                       const char *line, unsigned number)
 {
-    char name[128], source[1200], value[2048];
+    char name[128], key[160], source[1200], value[2048];
     struct mw_text text;
     const char *at = blanks(line);
     size_t length = strcspn(at, " \t=#\r");
@@ -42,10 +43,11 @@ static void line_take(struct mw_env_run *run, const char *section, const char *p
     mw_text_add(&text, path);
     mw_text_add(&text, ":");
     mw_text_add_u64(&text, number);
-    mw_env_fact(run, section, name, run->value, source);
+    mw_join(key, sizeof key, prefix, name, NULL);
+    mw_env_fact(run, "parameter", key, run->value, source);
 }
 
-static void file_take(struct mw_env_run *run, const char *section, const char *path)
+static void file_take(struct mw_env_run *run, const char *prefix, const char *path)
 {
     unsigned number = 1;
     if (mw_env_slurp(run, path) <= 0)
@@ -54,7 +56,7 @@ static void file_take(struct mw_env_run *run, const char *section, const char *p
         char *end = strchr(line, '\n');
         if (end)
             *end = '\0';
-        line_take(run, section, path, line, number);
+        line_take(run, prefix, path, line, number);
         line = end ? end + 1 : NULL;
     }
 }
@@ -89,7 +91,7 @@ static void files_take(struct mw_env_run *run, const char *list)
         size_t length = strcspn(list, ",:");
         mw_text_init(&text, path, sizeof path);
         mw_text_add_some(&text, list, length);
-        file_take(run, "mca", path);
+        file_take(run, MCA, path);
         list += length + (list[length] != '\0');
     }
 }
@@ -102,7 +104,7 @@ void mw_env_params(struct mw_env_run *run)
                                         "/etc/openmpi-x86_64/openmpi-mca-params.conf"};
     const char *home = mw_env_variable("HOME"), *named = mw_env_variable("OMPI_MCA_mca_base_param_files");
     char prefix[1024], path[1200];
-    file_take(run, "ucx", "/etc/ucx/ucx.conf");
+    file_take(run, "", "/etc/ucx/ucx.conf");
     if (mw_modules_first(MW_MODULE_MPI, "PMPI_Init") &&
         !mw_modules_first(MW_MODULE_MPI, "ompi_mpi_comm_world"))
         return; /* another MPI does not read these files */
@@ -112,10 +114,10 @@ void mw_env_params(struct mw_env_run *run)
     } else {
         /* what counts most comes last: the user's file wins over the installation's */
         for (size_t i = 0; i < COUNT(known); i++)
-            file_take(run, "mca", known[i]);
+            file_take(run, MCA, known[i]);
         for (size_t i = 0; prefix[0] && i < COUNT(installed); i++)
-            file_take(run, "mca", mw_join(path, sizeof path, prefix, installed[i], NULL));
+            file_take(run, MCA, mw_join(path, sizeof path, prefix, installed[i], NULL));
         if (home)
-            file_take(run, "mca", mw_join(path, sizeof path, home, "/.openmpi/mca-params.conf", NULL));
+            file_take(run, MCA, mw_join(path, sizeof path, home, "/.openmpi/mca-params.conf", NULL));
     }
 }

@@ -21,7 +21,7 @@
 static const char *const prefixes[] = {
     /* MPI libraries and their launchers */
     "OMPI_", "OPAL_", "ORTE_", "PRTE_", "PMIX_", "PMI", "MPICH_", "MPIR_", "MPIEXEC_", "HYDRA_",
-    "HYDI_", "I_MPI_", "MV2_", "MVP_", "MPI_", "PSP_", "HCOLL_", "SHARP_", "UCC_", "COLL_",
+    "HYDI_", "I_MPI_", "MV2_", "MVP_", "MPI_", "PSP_", "HCOLL_", "SHARP_", "UCC_",
     /* fabrics */
     "FI_", "UCX_", "PSM_", "PSM2_", "PSM3_", "HFI_", "SLINGSHOT_", "CXI_", "PALS_", "RDMAV_", "IBV_",
     "MLX4_", "MLX5_", "EFA_",
@@ -71,7 +71,7 @@ void mw_env_variables(struct mw_env_run *run)
         memcpy(name, variable, length);
         name[length] = '\0';
         mw_redact_value(name, equals + 1, run->value, VALUE_MAX);
-        mw_env_fact(run, "environment", name, run->value, "environment");
+        mw_env_fact(run, "env", name, run->value, "environment");
     }
 }
 
@@ -183,31 +183,40 @@ static int has_controller(const char *list, size_t length, const char *name)
     return 0;
 }
 
+static void grant(struct mw_env_run *run, const char *controller, const char *group,
+                  const char *key, const char *file)
+{
+    char path[768];
+    const char *folder = controller ? controller : "", *slash = controller ? "/" : "";
+    if (strcmp(group, "/") == 0)
+        group = "";
+    mw_join(path, sizeof path, "/sys/fs/cgroup", slash, folder, group, "/", file, NULL);
+    if (mw_env_file(run, "cgroup", key, path) || !group[0])
+        return;
+    /* in a container the group's path may start at a root that is not mounted there */
+    mw_join(path, sizeof path, "/sys/fs/cgroup", slash, folder, "/", file, NULL);
+    mw_env_file(run, "cgroup", key, path);
+}
+
 static void cgroup_line(struct mw_env_run *run, const char *controllers, size_t length,
                         const char *group)
 {
-    char key[128], file[768];
-    struct mw_text text;
-    mw_text_init(&text, key, sizeof key);
-    mw_text_add(&text, "path");
-    if (length) {
-        mw_text_add(&text, ".");
-        mw_text_add_some(&text, controllers, length);
-    }
-    mw_env_fact(run, "cgroup", key, group, "/proc/self/cgroup");
+    int matters = length == 0;
     for (size_t i = 0; i < COUNT(grants) && !mw_env_late(run); i++) {
         const char *controller = grants[i].controller;
         if (controller ? !has_controller(controllers, length, controller) : length != 0)
             continue;
-        mw_join(file, sizeof file, "/sys/fs/cgroup", controller ? "/" : "",
-                controller ? controller : "", group, "/", grants[i].file, NULL);
-        /* in a container the group's path may start at a root that is not mounted there */
-        if (!mw_env_file(run, "cgroup", grants[i].key, file) && strcmp(group, "/") != 0) {
-            mw_join(file, sizeof file, "/sys/fs/cgroup/", controller ? controller : "",
-                    controller ? "/" : "", grants[i].file, NULL);
-            mw_env_file(run, "cgroup", grants[i].key, file);
-        }
+        matters = 1;
+        grant(run, controller, group, grants[i].key, grants[i].file);
     }
+    if (!matters) /* controllers that only count, of version 1 */
+        return;
+    char key[128];
+    struct mw_text text;
+    mw_text_init(&text, key, sizeof key);
+    mw_text_add(&text, length ? "path." : "path");
+    mw_text_add_some(&text, controllers, length);
+    mw_env_fact(run, "cgroup", key, group, "/proc/self/cgroup");
 }
 
 /* Lines "number:controllers:path". */

@@ -5,6 +5,7 @@
  */
 #include "probe/environment.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -158,16 +159,20 @@ static void collect(struct mw_env_run *run, unsigned what)
 void mw_environment_collect_at(struct mw_fact_sink *sink, unsigned what, const char *root,
                                uint64_t budget_ns)
 {
+    int saved = errno;
     struct mw_env_run *run = mmap(NULL, sizeof *run, PROT_READ | PROT_WRITE,
                                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (run == MAP_FAILED)
+    if (run == MAP_FAILED) {
+        errno = saved;
         return;
+    }
     run->sink = sink;
     run->root = root;
     run->deadline = now_ns() + budget_ns;
     mw_text_init(&run->left_out, run->left_out_names, sizeof run->left_out_names);
     collect(run, what);
     munmap(run, sizeof *run);
+    errno = saved;
 }
 
 void mw_environment_collect(struct mw_fact_sink *sink, unsigned what)
