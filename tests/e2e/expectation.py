@@ -129,6 +129,7 @@ def compare(process, lines, thread=0, optional=()):
             effects = []  # collectives of no bytes; tested by their communicators
         calls.append((call, effects))
     at = 0
+    problems = []
     for number, (function, repeat, effects, words) in enumerate(expected):
         where = "rank %s, line %d: %s" % (process.rank, number + 1, lines[number])
         taken = []
@@ -147,6 +148,10 @@ def compare(process, lines, thread=0, optional=()):
             check(all(call.error for call, _ in taken), where, "\n  recorded without an error")
             continue
         check(not any(call.error for call, _ in taken), where, "\n  recorded with an error")
-        match_effects(effects, [effect for _, some in taken for effect in some], where)
+        try:
+            match_effects(effects, [effect for _, some in taken for effect in some], where)
+        except Failure as problem:
+            problems.append(str(problem))
+    check(not problems, "%d calls are wrong:\n" % len(problems) + "\n".join(problems[:5]))
     check(at == len(calls), "rank %s: recorded after the last expected call: %s" % (
         process.rank, [str(call[0]) for call in calls[at:at + 5]]))

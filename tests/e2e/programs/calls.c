@@ -480,7 +480,7 @@ static void communicators(void)
     expect("MPI_Cart_sub");
     around(row, "cart_sub", 78);
     MPI_Neighbor_allgather(a, 2, MPI_INT, b, 2, MPI_INT, cart);
-    expect("MPI_Neighbor_allgather | COLL root=-1 out=32 in=32 comm=cart");
+    expect("MPI_Neighbor_allgather | COLL root=-1 out=8 in=32 comm=cart");
     MPI_Neighbor_alltoall(a, 2, MPI_INT, b, 2, MPI_INT, cart);
     expect("MPI_Neighbor_alltoall | COLL root=-1 out=32 in=32 comm=cart");
     release(&row);

@@ -2,7 +2,7 @@
 /*
  * Ends in the way that is asked for: ending MODE ITERATIONS. Before that each rank makes known calls and logs each one that
  * has returned (MWTEST_LOG: prefix of one file a rank, written by write(2), so that SIGKILL loses nothing). In the modes
- * where one rank dies it is rank 1, and the others wait for it in MPI_Barrier or MPI_Recv.
+ * where one rank dies it is rank 1 (or the only one), and the others wait for it in MPI_Barrier or MPI_Recv.
  */
 #include <fcntl.h>
 #include <mpi.h>
@@ -117,7 +117,7 @@ int main(int argc, char **argv)
     int code = all_end(mode);
     if (code >= 0)
         return code;
-    if (rank == 1) {
+    if (rank == 1 || size == 1) {
         usleep(500000); /* the others are in their last calls by then */
         die(mode);
     } else if (rank == 0) {
