@@ -83,7 +83,7 @@ static int start(const void *caller)
     const char *shallow = mw_callsite_setup(mw_recorder.config.stack, mw_facts_site, NULL);
     if (shallow)
         mw_health("call-sites", shallow);
-    mw_facts_environment(&job);
+    mw_facts_environment(0);
     mw_leftovers_collect(&mw_recorder.config);
     mw_output_flush();
     mw_recorder.init_ns = mw_clock_ns(CLOCK_MONOTONIC_RAW) - began;
@@ -125,6 +125,7 @@ static void learn(uint64_t init_end)
     uint64_t began = mw_clock_ns(CLOCK_MONOTONIC_RAW);
     mw_modules_refresh(); /* MPI has loaded its components */
     mw_facts_rank(init_end);
+    mw_facts_environment(1);
     mw_comms_start();
     mw_facts_clock();
     calibrate();

@@ -225,6 +225,7 @@ enum mw_event_flag {
 
 /* Peers that are no rank of MPI_COMM_WORLD. MW_PEER_OUTSIDE(r): rank r of a remote group of another job. */
 enum { MW_PEER_ANY = -1, MW_PEER_NONE = -2, MW_PEER_UNKNOWN = -3 };
+enum { MW_TAG_ANY = -1 };
 #define MW_PEER_OUTSIDE(rank) (-16 - (rank))
 
 enum mw_end_reason {

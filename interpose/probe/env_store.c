@@ -20,7 +20,7 @@
 #define SEARCH_MOST (1u << 20) /* bytes of the file in which a base is looked for */
 #define CHUNKS_MOST 16384
 #define PAYLOAD_MAX (256u << 10) /* raw size of a chunk that we write */
-#define READ_MAX (1u << 20)      /* and of one that we read */
+#define READ_MAX (1u << 20)      /* and of one that is read */
 #define LIST_MAX (1u << 20)
 #define COMPRESS_LEVEL 3
 #define COMPRESS_LEAST 512u
@@ -80,7 +80,7 @@ static void chunk_begin(struct writer *writer, int node)
 static size_t compress(struct writer *writer)
 {
     size_t raw = writer->buffer.size;
-    if (raw < COMPRESS_LEAST)
+    if (!writer->node || raw < COMPRESS_LEAST) /* others must read the rest */
         return 0;
     ZSTD_CCtx *compressor = ZSTD_initStaticCCtx(writer->compressor, writer->compressor_size);
     if (!compressor || ZSTD_isError(ZSTD_CCtx_setParameter(compressor, ZSTD_c_compressionLevel,
@@ -156,7 +156,9 @@ enum mw_status mw_env_emit_full(uint64_t process, const struct mw_fact_list *own
     if (!writer)
         return MW_ERR_MEMORY;
     list_write(writer, own, 0);
-    list_write(writer, node, 1); /* whoever sees this one has all before it */
+    list_write(writer, node, 1);
+    chunk_begin(writer, 1);
+    chunk_end(writer); /* the mark: whoever sees it has all before it */
     writer_close(writer);
     return MW_OK;
 }
@@ -195,32 +197,20 @@ struct search {
     int file;
     uint64_t offset;
     unsigned chunks;
-    uint8_t stored[READ_MAX], raw[READ_MAX];
+    uint8_t payload[READ_MAX];
     char text[4][1u << 15];
-    size_t expander_size;
-    _Alignas(64) uint8_t expander[];
 };
 
-/* The chunk's payload as fields; 0 when it cannot be had. */
+/* The chunk's payload as fields; 0 when it cannot be had or is compressed. */
 static int payload_read(struct search *search, const struct mw_chunk_header *header,
                         struct mw_reader *fields)
 {
-    if (header->version > MW_FORMAT_VERSION || header->length > READ_MAX ||
-        header->raw_length > READ_MAX ||
-        mw_sys_pread(search->file, search->stored, header->length,
+    if (header->version > MW_FORMAT_VERSION || header->flags || header->length > READ_MAX ||
+        mw_sys_pread(search->file, search->payload, header->length,
                      search->offset + MW_CHUNK_HEADER_SIZE) != (long)header->length ||
-        mw_checksum(search->stored, header->length) != header->check)
+        mw_checksum(search->payload, header->length) != header->check)
         return 0;
-    *fields = (struct mw_reader){search->stored, search->stored + header->length};
-    if (!(header->flags & MW_CHUNK_FLAG_ZSTD))
-        return 1;
-    ZSTD_DCtx *expander = ZSTD_initStaticDCtx(search->expander, search->expander_size);
-    size_t size = expander ? ZSTD_decompressDCtx(expander, search->raw, READ_MAX, search->stored,
-                                                 header->length)
-                           : 0;
-    if (!expander || ZSTD_isError(size) || size != header->raw_length)
-        return 0;
-    *fields = (struct mw_reader){search->raw, search->raw + size};
+    *fields = (struct mw_reader){search->payload, search->payload + header->length};
     return 1;
 }
 
@@ -301,15 +291,13 @@ static enum mw_status base_search(struct search *search, struct mw_env_base *bas
 
 enum mw_status mw_env_base_find(int file, void *memory, size_t size, struct mw_env_base *base)
 {
-    size_t expander = ZSTD_estimateDCtxSize();
-    struct search *search = pages(sizeof *search + expander);
+    struct search *search = pages(sizeof *search);
     if (!search)
         return MW_ERR_MEMORY;
     search->file = file;
-    search->expander_size = expander;
     mw_fact_list_init(&base->facts, memory, size);
     enum mw_status status = base_search(search, base);
-    munmap(search, sizeof *search + expander);
+    munmap(search, sizeof *search);
     return status;
 }
 

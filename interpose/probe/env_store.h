@@ -4,9 +4,10 @@
  * they find by reading the node file. Nobody waits and nobody is asked. Runs where the process
  * initialises MPI; takes pages of its own for the time being, no allocation.
  *
- * What the first one writes: its own facts, then, in chunks with node = 1, the node's. A process that has
- * it as its base compares with the facts in those chunks of the base that have no node = 1 and stand
- * before the first that has.
+ * What the first one writes: its own facts, then the node's in chunks with node = 1, compressed, then an
+ * empty chunk with node = 1 as a mark that all is there. A process that has it as its base compares with
+ * the facts in the base's chunks without node = 1 that stand before the first mark. So no decompressor
+ * is needed in the job, and none is linked.
  */
 #ifndef MW_PROBE_ENV_STORE_H
 #define MW_PROBE_ENV_STORE_H

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "output/output.h"
+#include "probe/env_store.h"
 #include "probe/redact.h"
 #include "record/ask.h"
 #include "record/callsite.h"
@@ -87,6 +88,24 @@ void mw_facts_rank(uint64_t init_end)
     mw_put_u64(&buffer, MW_F_RANK_init_end, init_end);
     mw_put_text(&buffer, MW_F_RANK_processor_name, name);
     mw_output_chunk(MW_CHUNK_RANK, buffer.data, buffer.size);
+}
+
+static void emit(const uint8_t *chunk, size_t size, void *context)
+{
+    mw_output_raw(chunk, size);
+}
+
+void mw_facts_environment(int last)
+{
+    static int done;
+    if (done)
+        return;
+    mw_output_flush(); /* what stands in the file before us is ours */
+    enum mw_status status =
+        mw_env_store(mw_output_file(), mw_output_process(), !last, emit, NULL);
+    done = status != MW_ERR_NOT_FOUND;
+    if (status != MW_OK && done)
+        mw_health("environment", "no memory to collect the environment");
 }
 
 static void counts_of(const struct mw_thread_state *thread)

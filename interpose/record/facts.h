@@ -14,8 +14,9 @@ void mw_facts_rank(uint64_t init_end); /* asks MPI: after the real MPI_Init only
 void mw_facts_counts(void);
 void mw_facts_cost(uint64_t finalize_ns);
 void mw_facts_end(enum mw_end_reason reason, uint64_t time, int code, uint64_t finalize_end);
-/* Facts of node and process, as differences to what the node's file has already. */
-void mw_facts_environment(const struct mw_job_facts *job);
+/* Facts of node and process, as differences to what the node's file has already. Where the first process of the
+ * node has not written yet, the others wait for the second call, after the real MPI_Init. */
+void mw_facts_environment(int last);
 /* Whom modules and call sites tell of what is new. */
 void mw_facts_modules(unsigned first, unsigned count, void *context);
 void mw_facts_site(const struct mw_site *site, void *context);

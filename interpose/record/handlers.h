@@ -77,8 +77,8 @@ MW_HANDLER(sendrecv, MW_SENDRECV, void **status);
 MW_HANDLER(sendrecv_start, MW_SENDRECV);
 MW_HANDLER(probe, int source, int tag, mw_handle comm);
 MW_HANDLER(poll, int *flag, mw_handle comm);
-MW_HANDLER(mprobe, int source, int tag, mw_handle comm, void *message);
-MW_HANDLER(improbe, int source, int tag, mw_handle comm, int *flag, void *message);
+MW_HANDLER(mprobe, int source, int tag, mw_handle comm, void *message, void **status);
+MW_HANDLER(improbe, int source, int tag, mw_handle comm, int *flag, void *message, void **status);
 MW_HANDLER(mrecv, MW_AMOUNT, void *message, void **status);
 MW_HANDLER(mrecv_start, MW_AMOUNT, void *message);
 

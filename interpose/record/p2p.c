@@ -112,7 +112,7 @@ static struct mw_raw_event sent(struct mw_call *call, const struct mw_comm_entry
 static void open_message(struct mw_call *call, mw_handle comm, int rank, int tag)
 {
     const struct mw_comm_entry *entry = mw_comm_find(call->thread, comm);
-    mw_open(call, mw_comm_id(entry), mw_comm_peer(entry, rank), tag, 0);
+    mw_open(call, mw_comm_id(entry), mw_comm_peer(entry, rank), mw_tag(tag), 0);
 }
 
 void mw_send_begin(struct mw_call *call, int64_t amount, mw_handle datatype, int dest, int tag,
@@ -178,7 +178,7 @@ static void received(struct mw_call *call, const struct mw_comm_entry *comm, int
     }
     detail->comm = mw_comm_id(comm);
     detail->peer = mw_comm_peer(comm, source);
-    detail->tag = tag;
+    detail->tag = mw_tag(tag);
     if (detail->peer != MW_PEER_ANY)
         count(call->thread, MW_EVENT_RECV, detail, flags);
 }
@@ -218,7 +218,7 @@ static struct mw_raw_event posted(struct mw_call *call, const struct mw_comm_ent
 {
     struct mw_raw_event detail = {.comm = mw_comm_id(comm),
                                   .peer = mw_comm_peer(comm, source),
-                                  .tag = tag,
+                                  .tag = mw_tag(tag),
                                   .bytes_in = mw_bytes(call->thread, amount, datatype)};
     *flags = wildcard_flags(source, tag) | inter_flag(comm);
     return detail;

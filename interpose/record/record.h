@@ -118,6 +118,12 @@ void mw_call_poll(struct mw_call *call, uint64_t end);
 /* Last step of an end handler: closes the slot, lowers the depth, does work that is due. */
 void mw_leave(struct mw_call *call);
 
+/* A tag as the trace has it: the constant for any tag differs by ABI, -1 stands for it. */
+static inline int32_t mw_tag(int tag)
+{
+    return tag == mw_recorder.abi->any_tag ? MW_TAG_ANY : tag;
+}
+
 /* scratch.c: memory until thread->scratch_used is set back to what it was. NULL when there is none: the caller goes without. */
 void *mw_scratch_push(struct mw_thread_state *thread, size_t size);
 
