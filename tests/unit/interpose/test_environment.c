@@ -548,7 +548,7 @@ static void test_store(void **state)
     allocations = 0;
     assert_int_equal(mw_env_store(file.fd, 11, 1, file_emit, &file), MW_OK);
     assert_int_equal(allocations, 0);
-    assert_int_equal(file.chunks, 2);
+    assert_int_equal(file.chunks, 3);
     mw_fact_list_init(&read, other_memory, LIST_SIZE);
     facts_read(file.fd, 11, &read, &removed, 1);
     assert_int_equal(removed, 0);
@@ -603,7 +603,7 @@ static void test_store_without_first(void **state)
     chunk_put(&file, MW_CHUNK_FILE, 11, "x", 1);
     assert_int_equal(mw_env_store(file.fd, 22, 1, file_emit, &file), MW_ERR_NOT_FOUND);
     assert_int_equal(mw_env_store(file.fd, 22, 0, file_emit, &file), MW_OK);
-    assert_int_equal(file.chunks, 2);
+    assert_int_equal(file.chunks, 3);
     struct mw_env_base base;
     assert_int_equal(mw_env_base_find(file.fd, other_memory, LIST_SIZE, &base), MW_OK);
     assert_int_equal(base.process, 22);
@@ -680,7 +680,7 @@ static void test_hostile_file(void **state)
     assert_int_equal(pread(file.fd, bytes, (size_t)size, 0), size);
     close(file.fd);
     struct file other = file_open();
-    for (off_t cut = 0; cut < size; cut += 1 + size / 97) {
+    for (off_t cut = 0; cut < size; cut += cut < size - 50 ? 1 + size / 97 : 1) {
         assert_int_equal(ftruncate(other.fd, 0), 0);
         file_emit(bytes, (size_t)cut, &other);
         assert_int_equal(mw_env_base_find(other.fd, other_memory, LIST_SIZE, &base), MW_ERR_NOT_FOUND);
