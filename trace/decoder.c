@@ -267,10 +267,10 @@ static enum mw_status shape_find_key(struct mw_decoder *decoder, struct shape *s
 static enum mw_status shapes_introduce(struct mw_decoder *decoder, size_t count)
 {
     enum mw_status status = shapes_reserve(decoder, count);
-    if (status != MW_OK)
+    if (status != MW_OK || count == 0)
         return status;
     struct shape *shapes = decoder->shapes + decoder->shape_count;
-    if (count && !shapes_read(decoder, shapes, count))
+    if (!shapes_read(decoder, shapes, count))
         return MW_ERR_CORRUPT;
     for (size_t i = 0; i < count && status == MW_OK; i++)
         if (shapes[i].event.flags & MW_EVENT_COUNTED)
