@@ -144,9 +144,11 @@ class RealTable(unittest.TestCase):
         flags = {f.short_name: generate.function_flags(f) for f in self.table.functions}
         self.assertEqual(flags["Send"], 0)
         self.assertEqual(flags["Comm_rank"], generate.FLAG_LOCAL)
-        self.assertEqual(flags["Init_thread"], generate.FLAG_LIFECYCLE)
+        self.assertEqual(flags["Init_thread"], generate.FLAG_LIFECYCLE | generate.FLAG_EARLY)
+        self.assertEqual(flags["Initialized"], generate.FLAG_LOCAL | generate.FLAG_EARLY)
         self.assertEqual(flags["Send_c"], generate.FLAG_NEW)
-        self.assertEqual(flags["Session_init"], generate.FLAG_LIFECYCLE | generate.FLAG_NEW)
+        self.assertEqual(flags["Session_init"],
+                         generate.FLAG_LIFECYCLE | generate.FLAG_NEW | generate.FLAG_EARLY)
 
 
 class Outputs(unittest.TestCase):
