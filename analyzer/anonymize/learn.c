@@ -27,6 +27,9 @@ static void learn_process(struct mw_names *names, const struct mw_process *proce
 {
     mw_names_forbid_host(names, process->host);
     mw_names_forbid_host(names, process->processor_name);
+    mw_names_add_program(names, process->exe);
+    if (process->argument_count)
+        mw_names_add_program(names, process->arguments[0]);
     mw_names_learn_paths(names, process->exe);
     mw_names_learn_paths(names, process->cwd);
     mw_names_learn_paths(names, process->mpi_library);
@@ -42,6 +45,7 @@ static void learn_process(struct mw_names *names, const struct mw_process *proce
 static void learn_job(struct mw_names *names, const struct mw_job *job)
 {
     size_t length = strlen(job->job_id);
+    mw_names_add_program(names, job->program);
     if (length >= 4)
         mw_names_forbid(names, MW_NAME_JOB, job->job_id, length);
     for (size_t i = 0; i < job->command_count; i++)

@@ -9,6 +9,8 @@
 #include <sys/random.h>
 #include <time.h>
 
+#include "analyzer/render/labels.h"
+
 #define ANYWHERE_LENGTH 4 /* texts at least so long are forbidden inside words, too */
 
 static const char *const prefixes[MW_NAME_KINDS] = {
@@ -79,6 +81,17 @@ void mw_names_learn_paths(struct mw_names *names, const char *text)
     }
 }
 
+void mw_names_add_program(struct mw_names *names, const char *path)
+{
+    if (path[0])
+        mw_index_put(&names->programs, mw_hash_text(1, mw_basename(path)));
+}
+
+int mw_names_is_program(const struct mw_names *names, const char *path)
+{
+    return mw_index_find(&names->programs, mw_hash_text(1, mw_basename(path))) != MW_INDEX_NONE;
+}
+
 static int literal_compare(const void *left, const void *right)
 {
     const struct mw_literal *a = left, *b = right;
@@ -140,4 +153,5 @@ void mw_names_free(struct mw_names *names)
     free(names->literals.at);
     free(names->new_keys.at);
     mw_index_free(&names->process_keys);
+    mw_index_free(&names->programs);
 }

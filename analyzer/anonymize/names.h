@@ -38,6 +38,7 @@ struct mw_names {
     struct mw_index index[MW_NAME_KINDS];
     MW_VECTOR(char *) stand_ins[MW_NAME_KINDS];
     MW_VECTOR(struct mw_literal) literals; /* the longest first, once sorted */
+    struct mw_index programs; /* base names of the job's programs, which stay */
     struct mw_index process_keys;
     MW_VECTOR(uint64_t) new_keys;
 };
@@ -52,6 +53,9 @@ void mw_names_forbid(struct mw_names *names, enum mw_name_kind kind, const char 
 void mw_names_forbid_host(struct mw_names *names, const char *host);
 /* Users whose home folders a path or a list of paths names. */
 void mw_names_learn_paths(struct mw_names *names, const char *text);
+/* The name of a program of the job: it stays where it is an argument. */
+void mw_names_add_program(struct mw_names *names, const char *path);
+int mw_names_is_program(const struct mw_names *names, const char *path);
 /* After the last mw_names_forbid, before the first look-up. */
 void mw_names_sort(struct mw_names *names);
 /* The forbidden text that stands at text[at], or NULL. Short ones count as whole words only. */

@@ -72,8 +72,11 @@ char *mw_scrub_path(struct mw_names *names, const char *path)
     size_t length = (size_t)(name - path);
     while (length > 1 && path[length - 1] == '/')
         length--;
-    const char *folder = mw_names_stand_in(names, MW_NAME_FOLDER, path, length);
-    char *result = length == 1 ? mw_format("/%s", own) : mw_format("/%s/%s", folder, own);
+    char *result;
+    if (length == 1) /* "/x" and "./x" name no folder */
+        result = mw_format("%.*s%s", (int)(name - path), path, own);
+    else
+        result = mw_format("/%s/%s", mw_names_stand_in(names, MW_NAME_FOLDER, path, length), own);
     free(own);
     return result;
 }
@@ -192,7 +195,7 @@ char *mw_scrub_argument(struct mw_names *names, const char *argument, int first)
     size_t dashes = strspn(argument, "-");
     size_t name = dashes + strspn(argument + dashes, "abcdefghijklmnopqrstuvwxyz"
                                                      "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-");
-    if (first)
+    if (first || mw_names_is_program(names, argument))
         return mw_scrub_path(names, argument);
     if (is_number(argument) || is_vocabulary(argument) || (*argument && is_plain_list(argument)))
         return mw_text_copy(argument);
@@ -235,11 +238,11 @@ static char *shell_word(const char **text)
     return word;
 }
 
-char *mw_scrub_command(struct mw_names *names, const char *command)
+static char *scrub_words(struct mw_names *names, const char *command, int program_first)
 {
     char *result = mw_text_copy(""), *word;
     for (int i = 0; (word = shell_word(&command)); i++) {
-        char *safe = mw_scrub_argument(names, word, i == 0);
+        char *safe = mw_scrub_argument(names, word, i == 0 && program_first);
         char *longer = mw_format("%s%s%s", result, i ? " " : "", safe);
         free(word);
         free(safe);
@@ -247,6 +250,11 @@ char *mw_scrub_command(struct mw_names *names, const char *command)
         result = longer;
     }
     return result;
+}
+
+char *mw_scrub_command(struct mw_names *names, const char *command)
+{
+    return scrub_words(names, command, 1);
 }
 
 int mw_scrub_hides(const char *key)
@@ -274,6 +282,11 @@ int mw_scrub_hides(const char *key)
 
 char *mw_scrub_value(struct mw_names *names, const char *key, const char *value)
 {
+    /* OMPI_ARGV, MPIWATCH_COMMAND: what the program was told */
+    if (strstr(key, "ARGV"))
+        return scrub_words(names, value, 0);
+    if (strstr(key, "COMMAND"))
+        return scrub_words(names, value, 1);
     if (!value[0] || !mw_scrub_hides(key))
         return mw_scrub_text(names, value);
     return mw_text_copy(mw_names_stand_in(names, MW_NAME_VALUE, value, strlen(value)));

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LONG_NUMBER 24
+
 static int is_word(char c)
 {
     return isalnum((unsigned char)c) || c == '_' || (c & 0x80);
@@ -91,6 +93,22 @@ static size_t colons_length(const char *from)
     return 0;
 }
 
+/* 8-4-4-4-12 digits, or at least LONG_NUMBER without a break: the number of one machine, disk or job. */
+static size_t uuid_length(const char *from)
+{
+    static const size_t parts[] = {8, 4, 4, 4, 12};
+    const char *digits = "0123456789abcdefABCDEF";
+    size_t plain = strspn(from, digits), length = 0;
+    if (plain >= LONG_NUMBER && !is_word(from[plain]))
+        return plain;
+    for (size_t i = 0; i < 5; i++) {
+        if (strspn(from + length, digits) != parts[i] || (i < 4 && from[length + parts[i]] != '-'))
+            return 0;
+        length += parts[i] + (i < 4);
+    }
+    return is_word(from[length]) ? 0 : length;
+}
+
 size_t mw_token_address(const char *text, size_t at)
 {
     const char *from = text + at;
@@ -99,7 +117,8 @@ size_t mw_token_address(const char *text, size_t at)
     size_t length = ipv4_length(from);
     if (length)
         return is_local_ipv4(from) ? 0 : length;
-    return colons_length(from);
+    length = uuid_length(from);
+    return length ? length : colons_length(from);
 }
 
 static size_t account_part(const char *from)

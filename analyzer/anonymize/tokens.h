@@ -10,7 +10,8 @@
 
 /* /a/b, ~/a, ./a, ../a */
 size_t mw_token_path(const char *text, size_t at);
-/* IPv4 and IPv6 addresses, MAC addresses and GUIDs; not PCI addresses, times or versions. */
+/* IPv4 and IPv6 addresses, MAC addresses, GUIDs, UUIDs and long hexadecimal numbers; not PCI addresses, times or
+ * versions. */
 size_t mw_token_address(const char *text, size_t at);
 /* user@host */
 size_t mw_token_account(const char *text, size_t at);

@@ -55,6 +55,15 @@ static double since_began(const struct mw_process *process, uint64_t time)
                                   : -mw_process_span_ns(process, process->began - time);
 }
 
+static void json_rank(const struct mw_process *process, FILE *out)
+{
+    int64_t rank = mw_process_rank(process);
+    if (rank < 0)
+        fputs(", \"rank\": null", out);
+    else
+        fprintf(out, ", \"rank\": %" PRId64, rank);
+}
+
 static void json_flags(uint32_t flags, FILE *out)
 {
     int any = 0;
@@ -68,11 +77,12 @@ static void json_flags(uint32_t flags, FILE *out)
 static void json_event(const struct position *at, const struct mw_event *event)
 {
     FILE *out = at->dump->out;
+    fprintf(out, "{\"type\": \"event\", \"process\": \"%016" PRIx64 "\"", at->process->key);
+    json_rank(at->process, out);
     fprintf(out,
-            "{\"type\": \"event\", \"process\": \"%016" PRIx64 "\", \"rank\": %" PRId64
-            ", \"thread\": %" PRIu64 ", \"number\": %" PRIu64 ", \"kind\": \"%s\", \"function\": ",
-            at->process->key, mw_process_rank(at->process), at->thread, at->event,
-            kind_word(event->kind));
+            ", \"thread\": %" PRIu64 ", \"number\": %" PRIu64
+            ", \"kind\": \"%s\", \"function\": ",
+            at->thread, at->event, kind_word(event->kind));
     json_name(mw_process_function_name(at->process, event->function), out);
     if (!(event->flags & MW_EVENT_PART)) {
         fprintf(out, ", \"start\": %" PRIu64 ", \"end\": %" PRIu64, event->start, event->end);
@@ -107,7 +117,9 @@ static void text_flags(uint32_t flags, FILE *out)
 static void text_details(const struct position *at, const struct mw_event *event)
 {
     FILE *out = at->dump->out;
-    if (event->peer != MW_PEER_NONE)
+    if (event->kind == MW_EVENT_COLL && event->peer >= 0)
+        fprintf(out, " root %" PRId64, event->peer);
+    else if (event->kind != MW_EVENT_COLL && event->peer != MW_PEER_NONE)
         fprintf(out, " peer %" PRId64 " tag %" PRId64, event->peer, event->tag);
     if (event->bytes || event->kind == MW_EVENT_SEND || event->kind == MW_EVENT_COLL)
         fprintf(out, " bytes %" PRIu64, event->bytes);
@@ -131,16 +143,29 @@ static void text_details(const struct position *at, const struct mw_event *event
     text_flags(event->flags, out);
 }
 
+/* "3.0": rank and thread. */
+static void text_position(const struct position *at)
+{
+    int64_t rank = mw_process_rank(at->process);
+    if (rank < 0)
+        fprintf(at->dump->out, "?.%" PRIu64, at->thread);
+    else
+        fprintf(at->dump->out, "%" PRId64 ".%" PRIu64, rank, at->thread);
+}
+
 static void text_event(const struct position *at, const struct mw_event *event)
 {
     FILE *out = at->dump->out;
     char *name = mw_text_escape(mw_process_function_name(at->process, event->function));
-    fprintf(out, "%" PRId64 ".%" PRIu64 " #%" PRIu64, mw_process_rank(at->process), at->thread,
-            at->event);
+    double start = since_began(at->process, event->start);
+    text_position(at);
+    fprintf(out, " #%" PRIu64, at->event);
     if (event->flags & MW_EVENT_PART)
         fprintf(out, "   %s part of %s", kind_word(event->kind), name);
+    else if (isnan(start))
+        fprintf(out, " - - %s %s", kind_word(event->kind), name);
     else
-        fprintf(out, " %.9f +%.9f %s %s", since_began(at->process, event->start) / 1e9,
+        fprintf(out, " %.9f +%.9f %s %s", start / 1e9,
                 mw_process_span_ns(at->process, event->end - event->start) / 1e9,
                 kind_word(event->kind), name);
     text_details(at, event);
@@ -158,14 +183,15 @@ static void dump_event(const struct position *at, const struct mw_event *event)
 
 static void dump_missing(const struct position *at, uint64_t missing)
 {
-    if (at->dump->json)
-        fprintf(at->dump->out,
-                "{\"type\": \"missing\", \"process\": \"%016" PRIx64 "\", \"rank\": %" PRId64
-                ", \"thread\": %" PRIu64 ", \"events\": %" PRIu64 "}\n",
-                at->process->key, mw_process_rank(at->process), at->thread, missing);
-    else
-        fprintf(at->dump->out, "%" PRId64 ".%" PRIu64 "   %" PRIu64 " events are missing\n",
-                mw_process_rank(at->process), at->thread, missing);
+    FILE *out = at->dump->out;
+    if (!at->dump->json) {
+        text_position(at);
+        fprintf(out, "   %" PRIu64 " events are missing\n", missing);
+        return;
+    }
+    fprintf(out, "{\"type\": \"missing\", \"process\": \"%016" PRIx64 "\"", at->process->key);
+    json_rank(at->process, out);
+    fprintf(out, ", \"thread\": %" PRIu64 ", \"events\": %" PRIu64 "}\n", at->thread, missing);
 }
 
 static void dump_record(struct position *at, const struct mw_call_record *record)
@@ -173,11 +199,12 @@ static void dump_record(struct position *at, const struct mw_call_record *record
     at->event = record->number - record->part_count;
     for (size_t i = 0; i < record->part_count; i++, at->event++)
         dump_event(at, &record->parts[i]);
-    if (!record->incomplete)
+    if (!record->incomplete) {
         dump_event(at, &record->call);
-    else if (!at->dump->json)
-        fprintf(at->dump->out, "%" PRId64 ".%" PRIu64 "   the call of these parts never ended\n",
-                mw_process_rank(at->process), at->thread);
+    } else if (!at->dump->json) {
+        text_position(at);
+        fputs("   the call of these parts never ended\n", at->dump->out);
+    }
 }
 
 enum mw_status mw_dump_events(const struct mw_dump *dump, size_t number, uint64_t thread)

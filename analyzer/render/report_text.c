@@ -89,7 +89,7 @@ static void text_recorded(const json_t *processes, FILE *out)
     mw_text_entry(out, "recorded", "%.0f of %.0f ranks", mw_json_count_of(processes, "recorded_ranks"),
                   size);
     if (missing > 0) {
-        char *ranks = mw_text_fit(mw_json_string(processes, "missing_ranks"), 200, 0);
+        char *ranks = mw_text_fit_list(mw_json_string(processes, "missing_ranks"), 200);
         mw_text_paragraph(out, MW_STYLE_BAD,
                           "%.0f rank%s not recorded (%s): what %s did is known only from the others.",
                           missing, missing == 1 ? " was" : "s were", ranks,
@@ -128,7 +128,7 @@ static void text_ends(const json_t *processes, FILE *out)
     size_t index;
     json_t *end;
     json_array_foreach (json_object_get(processes, "ended"), index, end) {
-        char *ranks = mw_text_fit(mw_json_string(end, "ranks"), 60, 0);
+        char *ranks = mw_text_fit_list(mw_json_string(end, "ranks"), 60);
         char *code = mw_json_is_null(end, "code")
                          ? mw_text_copy("")
                          : mw_format(" with code %.0f", mw_json_real_of(end, "code"));
@@ -148,7 +148,7 @@ static void text_nodes(const json_t *nodes, FILE *out)
     json_array_foreach (nodes, index, node) {
         if (index == 8)
             break;
-        char *ranks = mw_text_fit(mw_json_string(node, "ranks"), 24, 0);
+        char *ranks = mw_text_fit_list(mw_json_string(node, "ranks"), 24);
         char *longer = mw_format("%s%s%s (%s)", text, index ? ", " : "",
                                  mw_json_string(node, "host"), ranks);
         free(ranks);

@@ -21,9 +21,9 @@ static int setting_matters(const json_t *fact)
                                            "MV2_",      "HCOLL_",    "PSM2_",     "PSM3_",
                                            "SLINGSHOT_", "NCCL_",    "RCCL_"};
     /* Open MPI's launcher sets these in every job: they say nothing about it. */
-    static const char *const noise[] = {"OMPI_MCA_orte_", "OMPI_MCA_ess_", "OMPI_MCA_pmix",
+    static const char *const noise[] = {"OMPI_MCA_orte_", "OMPI_MCA_ess", "OMPI_MCA_pmix",
                                         "OMPI_MCA_initial_", "OMPI_MCA_shmem_RUNTIME",
-                                        "PMIX_MCA_mca_base"};
+                                        "PMIX_MCA_mca_base", "PMIX_MCA_psec"};
     const char *key = mw_json_string(fact, "key");
     for (size_t i = 0; i < sizeof(noise) / sizeof(noise[0]); i++)
         if (!strncmp(key, noise[i], strlen(noise[i])))
@@ -49,11 +49,70 @@ static void setting_print(const json_t *fact, FILE *out)
     mw_text_paragraph(out, MW_STYLE_PLAIN, "%s is not the same on all ranks:",
                       mw_json_string(fact, "key"));
     json_array_foreach (values, index, value) {
-        char *ranks = mw_text_fit(mw_json_string(value, "ranks"), 24, 0);
+        char *ranks = mw_text_fit_list(mw_json_string(value, "ranks"), 24);
         mw_text_paragraph(out, MW_STYLE_PLAIN, "    %s   (rank %s)", mw_json_string(value, "value"),
                           ranks);
         free(ranks);
     }
+}
+
+/* "value", "value and 2 others" where the ranks differ, or NULL. */
+static char *fact_text(const json_t *facts, const char *section, const char *key)
+{
+    size_t index;
+    json_t *fact;
+    json_array_foreach (facts, index, fact) {
+        if (strcmp(mw_json_string(fact, "key"), key) ||
+            strcmp(mw_json_string(fact, "section"), section))
+            continue;
+        const json_t *first = json_array_get(json_object_get(fact, "values"), 0);
+        double others = mw_json_count_of(fact, "distinct") - 1;
+        return others > 0 ? mw_format("%s and %.0f other%s", mw_json_string(first, "value"), others,
+                                      others == 1 ? "" : "s")
+                          : mw_text_copy(mw_json_string(first, "value"));
+    }
+    return NULL;
+}
+
+/* One line of facts that belong together. */
+static void facts_line(const json_t *facts, const char *label, const char *const (*parts)[3],
+                       FILE *out)
+{
+    char *line = mw_text_copy("");
+    for (; (*parts)[0]; parts++) {
+        char *value = fact_text(facts, (*parts)[0], (*parts)[1]);
+        if (!value)
+            continue;
+        char *longer = mw_format("%s%s%s%s", line, line[0] ? ", " : "", (*parts)[2], value);
+        free(value);
+        free(line);
+        line = longer;
+    }
+    if (line[0])
+        mw_text_entry(out, label, "%s", line);
+    free(line);
+}
+
+static void text_machine(const json_t *facts, FILE *out)
+{
+    static const char *const system[][3] = {{"system", "distribution", ""},
+                                            {"system", "kernel", "kernel "},
+                                            {"system", "libc", "libc "},
+                                            {NULL, NULL, NULL}};
+    static const char *const processor[][3] = {{"cpu", "model", ""},
+                                               {"cpu", "online", "CPUs "},
+                                               {"cpu", "governor", "governor "},
+                                               {"memory", "numa_nodes", "NUMA nodes "},
+                                               {"memory", "numa_balancing", "NUMA balancing "},
+                                               {NULL, NULL, NULL}};
+    static const char *const place[][3] = {{"container", "kind", "container "},
+                                           {"system", "virtual_machine", "virtual machine: "},
+                                           {"process", "seccomp", "seccomp "},
+                                           {"limit", "memlock", "locked memory "},
+                                           {NULL, NULL, NULL}};
+    facts_line(facts, "system", system, out);
+    facts_line(facts, "processor", processor, out);
+    facts_line(facts, "confinement", place, out);
 }
 
 void mw_text_environment(const json_t *report, FILE *out)
@@ -63,10 +122,14 @@ void mw_text_environment(const json_t *report, FILE *out)
     json_t *fact;
     if (!json_array_size(facts))
         return;
+    mw_text_heading(out, "Environment");
+    text_machine(facts, out);
     mw_text_heading(out, "Settings of MPI and the fabric");
-    json_array_foreach (facts, index, fact)
-        if (setting_matters(fact) && ++total <= SETTINGS_SHOWN)
-            setting_print(fact, out);
+    for (int parameters = 1; parameters >= 0; parameters--)
+        json_array_foreach (facts, index, fact)
+            if (!strcmp(mw_json_string(fact, "section"), "parameter") == parameters &&
+                setting_matters(fact) && ++total <= SETTINGS_SHOWN)
+                setting_print(fact, out);
     if (!total)
         mw_text_paragraph(out, MW_STYLE_PLAIN, "none is set");
     if (total > SETTINGS_SHOWN)
@@ -129,7 +192,7 @@ void mw_text_health(const json_t *report, FILE *out)
     if (!json_array_size(health))
         mw_text_paragraph(out, MW_STYLE_PLAIN, "no complaints");
     json_array_foreach (health, index, entry) {
-        char *ranks = mw_text_fit(mw_json_string(entry, "ranks"), 32, 0);
+        char *ranks = mw_text_fit_list(mw_json_string(entry, "ranks"), 32);
         mw_text_paragraph(out, MW_STYLE_PLAIN, "%s: %s (rank %s, %.0f times)",
                           mw_json_string(entry, "code"), mw_json_string(entry, "message"), ranks,
                           mw_json_count_of(entry, "count"));

@@ -63,7 +63,7 @@ static char *call_text(const json_t *call)
 
 static void group_print(FILE *out, struct group *group)
 {
-    char *ranks = mw_rank_set_take(&group->ranks), *fit = mw_text_fit(ranks, 60, 0);
+    char *ranks = mw_rank_set_take(&group->ranks), *fit = mw_text_fit_list(ranks, 50);
     char *call = call_text(group->first);
     char *where = mw_frame_text(json_object_get(group->first, "caller"));
     double held = mw_json_real_of(group->earliest, "held_s");
@@ -77,22 +77,34 @@ static void group_print(FILE *out, struct group *group)
     free(ranks), free(fit), free(call), free(where), free(held_text), free(clock);
 }
 
-static void groups_add(struct groups *groups, const json_t *call)
+static void groups_add(struct groups *groups, const json_t *entry, const char *text)
 {
-    char *text = call_text(call), *where = mw_frame_text(json_object_get(call, "caller"));
-    size_t at = mw_index_put(&groups->index, mw_hash_text(mw_hash_text(1, text), where));
+    size_t at = mw_index_put(&groups->index, mw_hash_text(1, text));
     if (at == groups->list.count) {
         struct group *added = mw_vector_add(&groups->list);
-        added->first = added->earliest = call;
+        added->first = added->earliest = entry;
     }
     struct group *group = &groups->list.at[at];
-    mw_rank_set_add(&group->ranks, mw_json_is_null(call, "rank")
+    mw_rank_set_add(&group->ranks, mw_json_is_null(entry, "rank")
                                        ? -1
-                                       : (int64_t)mw_json_count_of(call, "rank"));
-    if (mw_json_real_of(call, "held_s") > mw_json_real_of(group->earliest, "held_s"))
-        group->earliest = call;
-    free(text);
-    free(where);
+                                       : (int64_t)mw_json_count_of(entry, "rank"));
+    if (mw_json_real_of(entry, "held_s") > mw_json_real_of(group->earliest, "held_s"))
+        group->earliest = entry;
+}
+
+static void groups_print(struct groups *groups, void (*print)(FILE *out, struct group *group),
+                         FILE *out)
+{
+    for (size_t i = 0; i < groups->list.count; i++) {
+        if (i < GROUPS_SHOWN)
+            print(out, &groups->list.at[i]);
+        else
+            free(mw_rank_set_take(&groups->list.at[i].ranks));
+    }
+    mw_text_more(out, (double)groups->list.count, GROUPS_SHOWN,
+                 "groups of ranks (--format json has all)");
+    mw_index_free(&groups->index);
+    free(groups->list.at);
 }
 
 static void text_open_calls(const json_t *calls, FILE *out)
@@ -100,48 +112,51 @@ static void text_open_calls(const json_t *calls, FILE *out)
     struct groups groups = {0};
     size_t i;
     json_t *call;
-    json_array_foreach (calls, i, call)
-        groups_add(&groups, call);
-    for (i = 0; i < groups.list.count; i++) {
-        if (i < GROUPS_SHOWN)
-            group_print(out, &groups.list.at[i]);
-        else
-            free(mw_rank_set_take(&groups.list.at[i].ranks));
+    json_array_foreach (calls, i, call) {
+        char *what = call_text(call), *where = mw_frame_text(json_object_get(call, "caller"));
+        char *both = mw_format("%s %s", what, where);
+        groups_add(&groups, call, both);
+        free(what), free(where), free(both);
     }
-    mw_text_more(out, (double)groups.list.count, GROUPS_SHOWN, "calls (--format json has all)");
-    mw_index_free(&groups.index);
-    free(groups.list.at);
+    groups_print(&groups, group_print, out);
+}
+
+/* The last call before a rank left MPI, for grouping. */
+static char *last_text(const json_t *entry)
+{
+    const json_t *last = json_object_get(entry, "last_call");
+    if (!json_is_object(last))
+        return mw_text_copy("it had made no call that is recorded");
+    char *where = mw_frame_text(json_object_get(last, "caller"));
+    char *text = mw_format("the last call was %s, from %s", mw_json_string(last, "function"), where);
+    free(where);
+    return text;
+}
+
+static void outside_print(FILE *out, struct group *group)
+{
+    char *last = last_text(group->first);
+    char *clock = mw_number_clock(
+        mw_json_string(json_object_get(group->first, "last_call"), "ended"));
+    size_t count = group->ranks.count;
+    char *ranks = mw_rank_set_take(&group->ranks), *fit = mw_text_fit_list(ranks, 50);
+    mw_text_paragraph(out, MW_STYLE_BAD, "rank %s: outside MPI", fit);
+    mw_text_paragraph(out, MW_STYLE_PLAIN, "    %s%s%s%s", last, clock[0] ? ", ended at " : "",
+                      clock, count > 1 && clock[0] ? " (on the first of them)" : "");
+    free(last), free(clock), free(ranks), free(fit);
 }
 
 static void text_outside(const json_t *outside, FILE *out)
 {
-    struct mw_rank_set set = {0};
-    size_t index;
+    struct groups groups = {0};
+    size_t i;
     json_t *entry;
-    json_array_foreach (outside, index, entry) {
-        const json_t *last = json_object_get(entry, "last_call");
-        mw_rank_set_add(&set, mw_json_is_null(entry, "rank")
-                                  ? -1
-                                  : (int64_t)mw_json_count_of(entry, "rank"));
-        if (index >= GROUPS_SHOWN || !json_is_object(last))
-            continue;
-        char *where = mw_frame_text(json_object_get(last, "caller"));
-        char *clock = mw_number_clock(mw_json_string(last, "ended"));
-        char *rank = mw_json_is_null(entry, "rank")
-                         ? mw_format("process %.0f on %s", mw_json_count_of(entry, "pid"),
-                                     mw_json_string(entry, "host"))
-                         : mw_format("rank %.0f", mw_json_count_of(entry, "rank"));
-        mw_text_paragraph(out, MW_STYLE_BAD, "%s: outside MPI", rank);
-        mw_text_paragraph(out, MW_STYLE_PLAIN, "    its last call, %s from %s, ended at %s",
-                          mw_json_string(last, "function"), where,
-                          clock[0] ? clock : "an unknown time");
-        free(where), free(clock), free(rank);
+    json_array_foreach (outside, i, entry) {
+        char *last = last_text(entry);
+        groups_add(&groups, entry, last);
+        free(last);
     }
-    char *ranks = mw_rank_set_take(&set), *fit = mw_text_fit(ranks, 60, 0);
-    if (json_array_size(outside) > GROUPS_SHOWN)
-        mw_text_paragraph(out, MW_STYLE_BAD, "outside MPI in all: rank %s", fit);
-    free(ranks);
-    free(fit);
+    groups_print(&groups, outside_print, out);
 }
 
 static void text_inside(const json_t *instance, FILE *out)
@@ -149,7 +164,7 @@ static void text_inside(const json_t *instance, FILE *out)
     size_t index;
     json_t *part;
     json_array_foreach (json_object_get(instance, "inside"), index, part) {
-        char *ranks = mw_text_fit(mw_json_string(part, "ranks"), 40, 0);
+        char *ranks = mw_text_fit_list(mw_json_string(part, "ranks"), 40);
         mw_text_paragraph(out, MW_STYLE_PLAIN, "    %.0f sit in %s: rank %s",
                           mw_json_count_of(part, "count"), mw_json_string(part, "function"), ranks);
         free(ranks);
@@ -164,7 +179,7 @@ static void text_never(const json_t *instance, FILE *out)
     size_t index;
     json_t *part;
     json_array_foreach (json_object_get(instance, "never_reached"), index, part) {
-        char *ranks = mw_text_fit(mw_json_string(part, "ranks"), 40, 0);
+        char *ranks = mw_text_fit_list(mw_json_string(part, "ranks"), 40);
         char *last = mw_json_is_null(part, "last_instance")
                          ? mw_text_copy("never took part in one")
                          : mw_format("came as far as instance %.0f",

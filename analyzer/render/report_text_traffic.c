@@ -15,6 +15,14 @@
 #define STACK_WIDTH 60
 #define STACK_INDENT 18
 
+/* What is above main is of no interest, also where main has no name. */
+static int is_start_code(const json_t *frame)
+{
+    const char *module = mw_json_string(frame, "module");
+    return !strncmp(module, "libc.so", 7) || !strncmp(module, "libc-", 5) ||
+           !strncmp(module, "ld-linux", 8) || !strncmp(module, "libpthread", 10);
+}
+
 /* "solver!exchange halo.c:120 < step app.c:88 < main app.c:40" */
 static char *stack_text(const json_t *site)
 {
@@ -25,7 +33,8 @@ static char *stack_text(const json_t *site)
     char *text = mw_frame_text(json_array_get(frames, from));
     for (size_t i = from + 1; i < count; i++) {
         const json_t *frame = json_array_get(frames, i);
-        if (!strcmp(mw_json_string(json_array_get(frames, i - 1), "function"), "main"))
+        if (!strcmp(mw_json_string(json_array_get(frames, i - 1), "function"), "main") ||
+            is_start_code(frame))
             break;
         char *one = mw_frame_text(frame), *bang = strchr(one, '!');
         char *longer = mw_format("%s < %s", text, bang ? bang + 1 : one);

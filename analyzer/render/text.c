@@ -81,6 +81,17 @@ char *mw_text_fit(const char *text, size_t width, int keep_end)
     return fit;
 }
 
+char *mw_text_fit_list(const char *list, size_t width)
+{
+    size_t cut = 0;
+    if (strlen(list) <= width)
+        return mw_text_escape(list);
+    for (size_t at = 0; at + 4 <= width; at++)
+        if (list[at] == ',')
+            cut = at;
+    return cut ? mw_format("%.*s,...", (int)cut, list) : mw_text_fit(list, width, 0);
+}
+
 int mw_text_colors(FILE *out)
 {
     const char *term = getenv("TERM"), *never = getenv("NO_COLOR");

@@ -17,6 +17,8 @@ enum mw_style { MW_STYLE_PLAIN, MW_STYLE_HEAD, MW_STYLE_BAD, MW_STYLE_DIM };
 char *mw_text_escape(const char *text);
 /* The same, cut to `width` characters with "..." at the end, or at the start where the end tells more. */
 char *mw_text_fit(const char *text, size_t width, int keep_end);
+/* A list of ranks, "0-3,7,9", cut after a whole entry. */
+char *mw_text_fit_list(const char *list, size_t width);
 /* Whether a stream gets colours: a terminal, TERM is not dumb, NO_COLOR is not set. */
 int mw_text_colors(FILE *out);
 const char *mw_style_on(FILE *out, enum mw_style style);
