@@ -3,27 +3,29 @@
  * Entering and leaving a call: the depth guard, the open-call slot, and the events that handlers make.
  * This is the hot path: everything here runs on the thread that calls MPI, for every call.
  *
- * The guard keeps the frame of the outermost call. A call from a deeper frame comes from inside MPI
- * (ROMIO, a binding, another tool) and passes through, unless its return address lies in user code: then
- * it is a callback's own call. A call from a frame that is not deeper means that the old one was left
- * by longjmp or an exception: the guard is stale.
+ * The guard keeps the call in progress. A call from a deeper frame comes from inside MPI (ROMIO, a binding,
+ * another tool) and passes through, unless its return address lies in user code: then it is a callback's
+ * own call. Where the new frame is not deeper, or the stack shows that no call of MPI is in progress, the
+ * old one was left by longjmp or an exception: the guard is stale.
  */
 #include "record/record.h"
 
 #include "record/callsite.h"
 #include "trace/names.h"
 
+#define STACK_MOST 256u /* frames that are looked at to tell a callback from what a longjmp left */
+
 struct mw_recorder mw_recorder = {.rank = -1, .size = -1};
 __thread struct mw_thread_local mw_self __attribute__((tls_model("initial-exec")));
 
-static int from_user_code(const void *caller)
+static const struct mw_module_entry *module_of(const void *address)
 {
-    const struct mw_module_entry *module = mw_modules_find(caller);
+    const struct mw_module_entry *module = mw_modules_find(address);
     if (!module) {
         mw_modules_refresh();
-        module = mw_modules_find(caller);
+        module = mw_modules_find(address);
     }
-    return !module || module->role == MW_MODULE_PROGRAM;
+    return module;
 }
 
 static struct mw_thread_state *this_thread(void)
@@ -31,14 +33,68 @@ static struct mw_thread_state *this_thread(void)
     return __builtin_expect(mw_self.thread != NULL, 1) ? mw_self.thread : mw_thread_register();
 }
 
+/* Whether the frame of the call that the guard keeps holds what it held. What cannot be read safely, or lies
+ * elsewhere on other processors, counts as unchanged. */
+__attribute__((no_sanitize("address"))) static int frame_stands(const struct mw_call *outer)
+{
+#ifdef __x86_64__
+    const struct mw_callsite_cache *stack = mw_self.thread->sites;
+    if (!mw_callsite_on_stack(stack, outer))
+        return 1;
+    const void *const *frame = outer->frame;
+    return outer->thread == mw_self.thread && (uintptr_t)frame > (uintptr_t)outer &&
+           mw_callsite_on_stack(stack, frame + 1) && frame[1] == outer->caller;
+#else
+    return 1;
+#endif
+}
+
+/* Whether the stack shows that no MPI call is in progress: user code all the way down. A callback has been
+ * called by MPI, so that its stack leads there. */
+static int only_user_code_below(const void *caller)
+{
+    void *found[STACK_MOST];
+    unsigned count = mw_unwind_all(caller, found, STACK_MOST);
+    const struct mw_module_entry *module = NULL;
+    for (unsigned i = 0; i < count; i++) {
+        uintptr_t address = (uintptr_t)found[i] - 1; /* of the call */
+        if (!found[i])
+            break;
+        if (!module || address < module->start || address >= module->end)
+            module = module_of((const void *)address);
+        if (!module || module->role == MW_MODULE_MPI || module->role == MW_MODULE_MPIWATCH)
+            return 0;
+    }
+    return count > 0;
+}
+
+/* Which of the calls from below the frame that the guard keeps this is. */
+enum nesting { INSIDE_MPI, CALLBACK, LEFT_BEHIND };
+
+static enum nesting nesting_of(const struct mw_call *outer, const void *caller)
+{
+    if (!frame_stands(outer))
+        return LEFT_BEHIND;
+    const struct mw_module_entry *module = module_of(caller);
+    if (module && module->role != MW_MODULE_PROGRAM && module->role != MW_MODULE_BINDING)
+        return INSIDE_MPI;
+    if (only_user_code_below(caller))
+        return LEFT_BEHIND;
+    return module && module->role == MW_MODULE_BINDING ? INSIDE_MPI : CALLBACK;
+}
+
 /* A call that the guard lets through as one of user code: 1, with the call's identity filled in. */
 static int admit(struct mw_call *call, enum mw_function function, const void *caller,
                  const void *frame)
 {
-    const void *outer = mw_self.outer;
-    int nested = outer && (uintptr_t)frame < (uintptr_t)outer;
-    if (__builtin_expect(nested, 0) && !from_user_code(caller))
-        return 0;
+    const struct mw_call *outer = mw_self.call;
+    int nested = 0;
+    if (__builtin_expect(outer && (uintptr_t)frame < (uintptr_t)outer, 0)) {
+        enum nesting nesting = nesting_of(outer, caller);
+        if (nesting == INSIDE_MPI)
+            return 0;
+        nested = nesting == CALLBACK;
+    }
     struct mw_thread_state *thread = this_thread();
     if (!thread)
         return 0;
@@ -46,8 +102,8 @@ static int admit(struct mw_call *call, enum mw_function function, const void *ca
         atomic_store_explicit(&thread->area->open_depth, 0, memory_order_relaxed);
         thread->scratch_used = 0;
     }
-    call->outer_frame = nested ? outer : NULL;
-    mw_self.outer = frame;
+    call->outer = nested ? outer : NULL;
+    mw_self.call = call;
     thread->area->counts[function]++;
     call->thread = thread;
     call->function = (uint16_t)function;
@@ -98,7 +154,7 @@ void *mw_local_enter(struct mw_call *call, enum mw_function function, enum mw_en
 void mw_local_leave(struct mw_call *call)
 {
     if (call->recorded)
-        mw_self.outer = call->outer_frame;
+        mw_self.call = call->outer;
 }
 
 int mw_missing(enum mw_function function)
@@ -190,5 +246,5 @@ void mw_leave(struct mw_call *call)
     if (depth)
         atomic_store_explicit(&thread->area->open_depth, depth - 1, memory_order_release);
     mw_events_work(thread);
-    mw_self.outer = call->outer_frame;
+    mw_self.call = call->outer;
 }

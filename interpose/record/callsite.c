@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See callsite.h. A cache entry holds return address and frame address of the call and the checks that
- * prove that the rest of the stack is the same (unwind.c). The checked slots lie between the frame and
- * the top of the thread's own stack, which stays mapped while the thread runs; calls on any other
- * stack (coroutines, sigaltstack) are never cached, since such a stack can go away.
+ * See callsite.h. A cache entry holds return address and frame address of the call and the checks
+ * that prove that the rest of the stack is the same (unwind.c). The checked slots lie between the
+ * frame and the top of the thread's own stack, which stays mapped while the thread runs; calls on
+ * any other stack (coroutines, sigaltstack) are never cached, since such a stack can go away.
  *
- * A program that calls from ever new frame addresses would be walked each time: after the first misses
- * only every eighth pays for a walk with checks, the others take the quick one.
+ * A program that calls from ever new frame addresses would be walked each time: after the first
+ * misses only every eighth pays for a walk with checks, the others take the quick one.
  */
 #include "record/callsite.h"
 
@@ -19,11 +19,13 @@
 
 #include "probe/sysfile.h"
 
-#define ENTRIES 1024u /* a power of two */
-#define WAYS 4u
-#define WALKS_FREE 64u
+#define ENTRIES     1024u /* a power of two */
+#define WAYS        4u
+#define WALKS_FREE  64u
 #define WALKS_EVERY 8u
-#define MAIN_STACK_MOST ((uintptr_t)128 << 20) /* the kernel maps nothing else that near below it */
+#define MAIN_STACK_MOST                                                                            \
+    ((uintptr_t)128 << 20) /* the kernel maps nothing else that near below it                      \
+                            */
 
 struct check {
     uintptr_t value;
@@ -103,7 +105,8 @@ static uintptr_t main_stack_start(void)
     return at ? mw_number(at, 10, NULL) : 0;
 }
 
-/* Bounds that are safe to read between while this thread runs; an empty range when they are not known. */
+/* Bounds that are safe to read between while this thread runs; an empty range when they are not
+ * known. */
 static void stack_bounds(uintptr_t *low, uintptr_t *high)
 {
     pthread_attr_t attributes;
@@ -187,8 +190,8 @@ static void remember(struct mw_callsite_cache *cache, const void *caller, const 
     }
 }
 
-__attribute__((noinline, cold)) static uint32_t
-miss(struct mw_callsite_cache *cache, const void *caller, const void *frame)
+__attribute__((noinline, cold)) static uint32_t miss(struct mw_callsite_cache *cache,
+                                                     const void *caller, const void *frame)
 {
     struct mw_stack stack = {.count = 0};
     if (cache->generation != mw_modules_generation())
@@ -216,7 +219,8 @@ miss(struct mw_callsite_cache *cache, const void *caller, const void *frame)
     return site;
 }
 
-/* Reads words that belong to other functions' frames, which a sanitizer would take for a mistake. */
+/* Reads words that belong to other functions' frames, which a sanitizer would take for a mistake.
+ */
 __attribute__((no_sanitize("address", "undefined"))) static inline int
 holds(const struct entry *entry, const void *frame)
 {
@@ -244,6 +248,11 @@ uint32_t mw_callsite(struct mw_callsite_cache *cache, const void *caller, const 
                 return entry->site;
         }
     return miss(cache, caller, frame);
+}
+
+int mw_callsite_on_stack(const struct mw_callsite_cache *cache, const void *place)
+{
+    return cache && (uintptr_t)place >= cache->stack_low && (uintptr_t)place < cache->stack_high;
 }
 
 void mw_callsite_cache_stats(const struct mw_callsite_cache *cache, uint64_t *misses,

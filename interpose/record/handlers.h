@@ -27,8 +27,8 @@ struct mw_call {
     uint8_t mode;       /* enum mw_mode */
     uint8_t nested;     /* user code called it from inside another call */
     struct mw_thread_state *thread;
-    const void *caller, *frame; /* return address and frame address of the wrapper */
-    const void *outer_frame;    /* the guard's value to restore */
+    const void *caller, *frame;  /* return address and frame address of the wrapper */
+    const struct mw_call *outer; /* the guard's value to restore */
     void *request;              /* MW_STARTS, MW_PREPARES: where MPI puts the request */
     uint64_t start;
     uint32_t site, comm, instance; /* comm: id + 1 */

@@ -87,7 +87,7 @@ void mw_threads_close(void);                      /* no thread records any more 
 struct mw_thread_state *mw_threads_first(void);
 /* The cheap part of "who am I", set by call.c. */
 struct mw_thread_local {
-    const void *outer; /* frame of the outermost MPI call in progress; NULL none */
+    const struct mw_call *call; /* innermost recorded MPI call in progress; NULL none */
     struct mw_thread_state *thread;
 };
 extern __thread struct mw_thread_local mw_self __attribute__((tls_model("initial-exec")));

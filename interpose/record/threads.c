@@ -27,7 +27,7 @@ static void thread_ends(void *state)
     if (atomic_load(&mw_recorder.state) == MW_RECORDING)
         mw_events_flush(thread);
     mw_self.thread = NULL;
-    mw_self.outer = NULL;
+    mw_self.call = NULL;
     atomic_store_explicit(&thread->in_use, 0, memory_order_release);
 }
 

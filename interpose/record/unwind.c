@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See unwind.h. libunwind is dlopened RTLD_LOCAL: its shared object exports `backtrace`, and Debian's
- * static one is not position independent. Its functions are declared here, so that building needs
- * no header of it; a unit test compares sizes and numbers with the real header.
+ * See unwind.h. libunwind is dlopened RTLD_LOCAL: its shared object exports `backtrace`, and
+ * Debian's static one is not position independent. Its functions are declared here, so that
+ * building needs no header of it; a unit test compares sizes and numbers with the real header.
  *
- * Why the checks of mw_unwind_exact are a proof, frame by frame: the place of the innermost frame is
- * given. Where a function is at a known return address and its frame lies at a known place, its size
- * is fixed by its unwind information, unless it is measured from the frame pointer (alloca, or code
- * built so). Then the pointer's value, which a function further in has saved at a known place, is checked
- * as well. So the next return address lies where it lay before, and its value is checked in turn.
+ * Why the checks of mw_unwind_exact are a proof, frame by frame: the place of the innermost frame
+ * is given. Where a function is at a known return address and its frame lies at a known place, its
+ * size is fixed by its unwind information, unless it is measured from the frame pointer (alloca, or
+ * code built so). Then the pointer's value, which a function further in has saved at a known place,
+ * is checked as well. So the next return address lies where it lay before, and its value is checked
+ * in turn.
  *
  * AArch64 would need the same argument for x29/x30 and has not been tried: only the return address
  * is recorded there.
@@ -86,6 +87,20 @@ int mw_unwind_quick(const void *caller, unsigned depth, struct mw_stack *stack)
     return 0;
 }
 
+unsigned mw_unwind_all(const void *caller, void **found, unsigned most)
+{
+    if (!addresses_get)
+        return 0;
+    int count = addresses_get(found, (int)most), at = 0;
+    while (at < count && at <= (int)OWN_FRAMES && found[at] != caller)
+        at++;
+    if (count == (int)most || at >= count || found[at] != caller)
+        return 0;
+    for (int i = at; i < count; i++)
+        found[i - at] = found[i];
+    return (unsigned)(count - at);
+}
+
 /* One frame as the cursor shows it. */
 struct view {
     uintptr_t ip, sp, fp;
@@ -110,8 +125,7 @@ static void check_add(struct mw_stack *stack, uintptr_t slot, uintptr_t value)
         stack->exact = 0; /* a signal frame, or something that we do not understand */
         return;
     }
-    stack->check[stack->checks++] =
-        (struct mw_stack_check){(const uintptr_t *)slot, value};
+    stack->check[stack->checks++] = (struct mw_stack_check){(const uintptr_t *)slot, value};
 }
 
 /* What fixes the place of the return address that leads from the frame `inner` to the next. */
@@ -178,6 +192,11 @@ int mw_unwind_exact(const void *caller, const void *frame, unsigned depth, struc
 }
 
 #else
+
+unsigned mw_unwind_all(const void *caller, void **found, unsigned most)
+{
+    return 0;
+}
 
 const char *mw_unwind_setup(void)
 {
