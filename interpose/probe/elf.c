@@ -8,8 +8,8 @@
 #include <string.h>
 
 #define DYNAMIC_MAX 512u
-#define NOTES_MAX 64u
-#define CHAIN_MAX (1u << 20)
+#define NOTES_MAX   64u
+#define CHAIN_MAX   (1u << 20)
 
 /* `size` readable bytes at this address? */
 static int covers(const struct mw_elf *elf, const void *address, size_t size)
@@ -53,8 +53,7 @@ static void segments_read(struct mw_elf *elf, const ElfW(Phdr) * headers, size_t
         if (at + header->p_memsz > elf->end)
             elf->end = at + header->p_memsz;
         if ((header->p_flags & PF_R) && elf->readable_count < MW_ELF_SEGMENTS)
-            elf->readable[elf->readable_count++] =
-                (struct mw_elf_range){at, at + header->p_memsz};
+            elf->readable[elf->readable_count++] = (struct mw_elf_range){at, at + header->p_memsz};
     }
 }
 
@@ -102,10 +101,10 @@ int mw_elf_open(struct mw_elf *elf, uintptr_t bias, const ElfW(Phdr) * headers, 
     return 0;
 }
 
-/* Symbol number `index` if it is this name's definition, with *hidden saying that it is an old version
- * that the linker would not choose. */
-static const ElfW(Sym) *symbol_match(const struct mw_elf *elf, uint32_t index, const char *name,
-                                     int *hidden)
+/* Symbol number `index` if it is this name's definition, with *hidden saying that it is an old
+ * version that the linker would not choose. */
+static const ElfW(Sym) *
+    symbol_match(const struct mw_elf *elf, uint32_t index, const char *name, int *hidden)
 {
     const ElfW(Sym) *symbol = &elf->symbols[index];
     if (!covers(elf, symbol, sizeof *symbol) || symbol->st_shndx == SHN_UNDEF)
@@ -136,7 +135,7 @@ static uint32_t gnu_hash_of(const char *name)
     return hash;
 }
 
-static const ElfW(Sym) *gnu_lookup(const struct mw_elf *elf, const char *name)
+static const ElfW(Sym) * gnu_lookup(const struct mw_elf *elf, const char *name)
 {
     const uint32_t *table = elf->gnu_hash;
     if (!covers(elf, table, 16) || table[0] == 0 || table[2] == 0)
@@ -183,7 +182,7 @@ static uint32_t sysv_hash_of(const char *name)
     return hash;
 }
 
-static const ElfW(Sym) *sysv_lookup(const struct mw_elf *elf, const char *name)
+static const ElfW(Sym) * sysv_lookup(const struct mw_elf *elf, const char *name)
 {
     const uint32_t *table = elf->hash;
     if (!covers(elf, table, 8) || table[0] == 0)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reading a loaded object's own dynamic section: its symbols, what it needs, its build id. Works on the
- * mapped image alone, so it has none of dlsym's effects (no lock of the loader, no IFUNC resolver run,
- * no search order). Any thread, no allocation; the object must stay loaded meanwhile.
+ * Reading a loaded object's own dynamic section: its symbols, what it needs, its build id. Works on
+ * the mapped image alone, so it has none of dlsym's effects (no lock of the loader, no IFUNC
+ * resolver run, no search order). Any thread, no allocation; the object must stay loaded meanwhile.
  */
 #ifndef MW_PROBE_ELF_H
 #define MW_PROBE_ELF_H
@@ -29,12 +29,12 @@ struct mw_elf {
     const ElfW(Half) * versions;
 };
 
-/* From the program headers that dl_iterate_phdr gives. 0, or -1 where there is no loaded segment; an
- * object without symbols is no failure. */
+/* From the program headers that dl_iterate_phdr gives. 0, or -1 where there is no loaded segment;
+ * an object without symbols is no failure. */
 int mw_elf_open(struct mw_elf *elf, uintptr_t bias, const ElfW(Phdr) * headers, size_t count);
 
-/* The address of a function or object that this image defines itself; NULL when it does not, or when the
- * symbol is an IFUNC (its address would be the resolver's) or thread-local. */
+/* The address of a function or object that this image defines itself; NULL when it does not, or
+ * when the symbol is an IFUNC (its address would be the resolver's) or thread-local. */
 void *mw_elf_lookup(const struct mw_elf *elf, const char *name);
 
 /* DT_SONAME; NULL none. */

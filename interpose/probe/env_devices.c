@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Facts about network devices, from sysfs and, for Ethernet firmware, one ioctl on a socket of our own:
- * driver, firmware, where the card sits, state and rate of each port. See environment.h for the
- * rules of this code. Serial numbers and hardware addresses are left out on purpose.
+ * Facts about network devices, from sysfs and, for Ethernet firmware, one ioctl on a socket of our
+ * own: driver, firmware, where the card sits, state and rate of each port. See environment.h for
+ * the rules of this code. Serial numbers and hardware addresses are left out on purpose.
  */
 #include <linux/ethtool.h>
 #include <linux/sockios.h>
@@ -112,9 +112,9 @@ void mw_env_cxi(struct mw_env_run *run)
 /* Ends of container networks: many, and nothing that a message of ours crosses. */
 static int uninteresting(const char *name)
 {
-    static const char *const prefixes[] = {"lo",   "veth", "docker", "br-",  "virbr", "cali", "cni",
-                                           "flannel", "ifb", "dummy", "tun", "tap",   "sit",  "gre",
-                                           "ip6", "nodelocaldns", "kube-"};
+    static const char *const prefixes[] = {
+        "lo",    "veth", "docker", "br-", "virbr", "cali", "cni",          "flannel", "ifb",
+        "dummy", "tun",  "tap",    "sit", "gre",   "ip6",  "nodelocaldns", "kube-"};
     for (size_t i = 0; i < COUNT(prefixes); i++)
         if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
             return 1;

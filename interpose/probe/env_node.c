@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Facts of the node as a whole: kernel, distribution, CPUs and how they save power, memory, kernel settings
- * that MPI feels, loaded drivers, container. See environment.h for the rules of this code.
+ * Facts of the node as a whole: kernel, distribution, CPUs and how they save power, memory, kernel
+ * settings that MPI feels, loaded drivers, container. See environment.h for the rules of this code.
  */
 #include <gnu/libc-version.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "probe/env_run.h"
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
-#define CPU "/sys/devices/system/cpu/"
+#define CPU         "/sys/devices/system/cpu/"
 
 /* NAME="value" of os-release. */
 static void distribution(struct mw_env_run *run)
@@ -43,13 +43,43 @@ static void distribution(struct mw_env_run *run)
 /* Only what is known to matter: other words on that line may be nobody's business. */
 static void boot_parameters(struct mw_env_run *run)
 {
-    static const char *const wanted[] = {
-        "mitigations=", "isolcpus=", "nohz", "nosmt", "idle=", "processor.max_cstate=",
-        "intel_idle.", "cpuidle", "intel_pstate=", "amd_pstate=", "iommu", "intel_iommu=",
-        "amd_iommu=", "hugepages", "default_hugepagesz=", "transparent_hugepage=",
-        "numa_balancing=", "numa=", "pci=", "pcie_aspm", "tsc=", "clocksource=", "skew_tick=",
-        "rcu_nocbs=", "nmi_watchdog=", "nowatchdog", "preempt=", "cgroup", "systemd.unified",
-        "swiotlb=", "spectre", "pti=", "nopti", "mds=", "retbleed=", "srbds=", "tsx="};
+    static const char *const wanted[] = {"mitigations=",
+                                         "isolcpus=",
+                                         "nohz",
+                                         "nosmt",
+                                         "idle=",
+                                         "processor.max_cstate=",
+                                         "intel_idle.",
+                                         "cpuidle",
+                                         "intel_pstate=",
+                                         "amd_pstate=",
+                                         "iommu",
+                                         "intel_iommu=",
+                                         "amd_iommu=",
+                                         "hugepages",
+                                         "default_hugepagesz=",
+                                         "transparent_hugepage=",
+                                         "numa_balancing=",
+                                         "numa=",
+                                         "pci=",
+                                         "pcie_aspm",
+                                         "tsc=",
+                                         "clocksource=",
+                                         "skew_tick=",
+                                         "rcu_nocbs=",
+                                         "nmi_watchdog=",
+                                         "nowatchdog",
+                                         "preempt=",
+                                         "cgroup",
+                                         "systemd.unified",
+                                         "swiotlb=",
+                                         "spectre",
+                                         "pti=",
+                                         "nopti",
+                                         "mds=",
+                                         "retbleed=",
+                                         "srbds=",
+                                         "tsx="};
     struct mw_text text;
     if (mw_env_slurp(run, "/proc/cmdline") <= 0)
         return;
@@ -70,11 +100,13 @@ static void boot_parameters(struct mw_env_run *run)
 
 void mw_env_system(struct mw_env_run *run)
 {
-    static const struct mw_env_attribute hardware[] = {
-        {"vendor", "sys_vendor", 0},     {"product", "product_name", 0},
-        {"board", "board_name", 0},      {"bios_version", "bios_version", 0},
-        {"bios_date", "bios_date", 0},   {"bios_release", "bios_release", 0},
-        {"firmware", "ec_firmware_release", 0}};
+    static const struct mw_env_attribute hardware[] = {{"vendor", "sys_vendor", 0},
+                                                       {"product", "product_name", 0},
+                                                       {"board", "board_name", 0},
+                                                       {"bios_version", "bios_version", 0},
+                                                       {"bios_date", "bios_date", 0},
+                                                       {"bios_release", "bios_release", 0},
+                                                       {"firmware", "ec_firmware_release", 0}};
     struct utsname name;
     mw_env_file(run, "system", "kernel", "/proc/sys/kernel/osrelease");
     mw_env_file(run, "system", "kernel_build", "/proc/sys/kernel/version");
@@ -89,7 +121,8 @@ void mw_env_system(struct mw_env_run *run)
     boot_parameters(run);
 }
 
-/* Different values of one setting over many CPUs: "performance", or "performance (120), powersave (8)". */
+/* Different values of one setting over many CPUs: "performance", or "performance (120), powersave
+ * (8)". */
 #define VALUES_MAX 8
 struct tally {
     char value[VALUES_MAX][64];
@@ -147,8 +180,7 @@ static void frequencies(struct mw_env_run *run)
         if (strncmp(name, "policy", 6) != 0)
             continue;
         for (size_t i = 0; i < COUNT(settings); i++) {
-            mw_join(run->path, sizeof run->path, CPU "cpufreq/", name, "/", settings[i].file,
-                    NULL);
+            mw_join(run->path, sizeof run->path, CPU "cpufreq/", name, "/", settings[i].file, NULL);
             if (mw_env_line(run, run->path) > 0)
                 tally_add(&tally[i], run->value);
         }
@@ -201,8 +233,8 @@ static void vulnerabilities(struct mw_env_run *run)
 
 #ifdef __x86_64__
 
-/* Asked of the CPU itself: reading /proc/cpuinfo makes some kernels (4.15 to 5.17) measure every CPU's
- * frequency first, which takes 10 ms. */
+/* Asked of the CPU itself: reading /proc/cpuinfo makes some kernels (4.15 to 5.17) measure every
+ * CPU's frequency first, which takes 10 ms. */
 static void model(struct mw_env_run *run)
 {
     unsigned brand[13] = {0}, a, b, c, d;
@@ -245,8 +277,11 @@ static void model(struct mw_env_run *run)
 {
     static const struct {
         const char *key, *name;
-    } fields[] = {{"model", "model name"}, {"implementer", "CPU implementer"}, {"part", "CPU part"},
-                  {"variant", "CPU variant"}, {"revision", "CPU revision"}};
+    } fields[] = {{"model", "model name"},
+                  {"implementer", "CPU implementer"},
+                  {"part", "CPU part"},
+                  {"variant", "CPU variant"},
+                  {"revision", "CPU revision"}};
     if (mw_env_slurp(run, "/proc/cpuinfo") <= 0)
         return;
     char *second = strstr(run->file, "\n\n");
@@ -324,7 +359,8 @@ static void huge_page_pools(struct mw_env_run *run)
 
 void mw_env_memory(struct mw_env_run *run)
 {
-    static const char *const totals[] = {"MemTotal", "SwapTotal", "HugePages_Total", "Hugepagesize"};
+    static const char *const totals[] = {"MemTotal", "SwapTotal", "HugePages_Total",
+                                         "Hugepagesize"};
     if (mw_env_slurp(run, "/proc/meminfo") > 0)
         for (size_t i = 0; i < COUNT(totals); i++)
             if (mw_env_field(run, totals[i]) > 0)
@@ -370,12 +406,17 @@ void mw_env_kernel(struct mw_env_run *run)
 /* Drivers of networks, GPUs and single-copy shared memory that are loaded, with their versions. */
 void mw_env_modules(struct mw_env_run *run)
 {
-    static const char *const wanted[] = {
-        "mlx5_core", "mlx5_ib", "mlx4_core", "mlx4_ib", "ib_core", "ib_uverbs", "hfi1", "irdma",
-        "bnxt_re", "bnxt_en", "efa", "qedr", "rdma_rxe", "siw", "cxi_core", "cxi_ss1", "cxi_user",
-        "cxi_eth", "cxi_sl", "usnic_verbs", "opa_vnic", "psm2", "xpmem", "knem", "kgdrcopy",
-        "gdrdrv", "nvidia", "nvidia_peermem", "nv_peer_mem", "nvidia_fs", "amdgpu", "amd_peer_direct",
-        "i915", "xe", "lustre", "lnet", "gpfs", "beegfs", "ice", "i40e", "ixgbe", "ena", "virtio_net"};
+    static const char *const wanted[] = {"mlx5_core",   "mlx5_ib",   "mlx4_core", "mlx4_ib",
+                                         "ib_core",     "ib_uverbs", "hfi1",      "irdma",
+                                         "bnxt_re",     "bnxt_en",   "efa",       "qedr",
+                                         "rdma_rxe",    "siw",       "cxi_core",  "cxi_ss1",
+                                         "cxi_user",    "cxi_eth",   "cxi_sl",    "usnic_verbs",
+                                         "opa_vnic",    "psm2",      "xpmem",     "knem",
+                                         "kgdrcopy",    "gdrdrv",    "nvidia",    "nvidia_peermem",
+                                         "nv_peer_mem", "nvidia_fs", "amdgpu",    "amd_peer_direct",
+                                         "i915",        "xe",        "lustre",    "lnet",
+                                         "gpfs",        "beegfs",    "ice",       "i40e",
+                                         "ixgbe",       "ena",       "virtio_net"};
     static const struct mw_env_attribute version[] = {{"version", "version", 0},
                                                       {"srcversion", "srcversion", 0}};
     for (size_t i = 0; i < COUNT(wanted) && !mw_env_late(run); i++) {
@@ -394,11 +435,11 @@ static const char *file_system(uint64_t type)
     static const struct {
         uint64_t type;
         const char *name;
-    } known[] = {{0x794c7630, "overlay"},  {0x73717368, "squashfs"}, {0x65735546, "fuse"},
-                 {0x01021994, "tmpfs"},    {0xef53, "ext4"},         {0x58465342, "xfs"},
-                 {0x9123683e, "btrfs"},    {0x6969, "nfs"},          {0x0bd00bd0, "lustre"},
-                 {0x47504653, "gpfs"},     {0x858458f6, "ramfs"},    {0x19830326, "beegfs"},
-                 {0x2fc12fc1, "zfs"},      {0x00c36400, "ceph"}};
+    } known[] = {{0x794c7630, "overlay"}, {0x73717368, "squashfs"}, {0x65735546, "fuse"},
+                 {0x01021994, "tmpfs"},   {0xef53, "ext4"},         {0x58465342, "xfs"},
+                 {0x9123683e, "btrfs"},   {0x6969, "nfs"},          {0x0bd00bd0, "lustre"},
+                 {0x47504653, "gpfs"},    {0x858458f6, "ramfs"},    {0x19830326, "beegfs"},
+                 {0x2fc12fc1, "zfs"},     {0x00c36400, "ceph"}};
     for (size_t i = 0; i < COUNT(known); i++)
         if (known[i].type == type)
             return known[i].name;

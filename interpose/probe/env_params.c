@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Parameters that files set for Open MPI and UCX without anybody looking there: the administrator's, the
- * user's, and those that a variable names; each with file and line. See environment.h for the rules of
- * this code.
+ * Parameters that files set for Open MPI and UCX without anybody looking there: the
+ * administrator's, the user's, and those that a variable names; each with file and line. See
+ * environment.h for the rules of this code.
  */
 #include <string.h>
 
@@ -11,8 +11,8 @@
 #include "probe/redact.h"
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
-#define LINES_MAX 5000
-#define MCA "OMPI_MCA_" /* parameters are named as the variables that set them */
+#define LINES_MAX   5000
+#define MCA         "OMPI_MCA_" /* parameters are named as the variables that set them */
 
 static const char *blanks(const char *at)
 {
@@ -61,11 +61,11 @@ static void file_take(struct mw_env_run *run, const char *prefix, const char *pa
     }
 }
 
-/* Where the running Open MPI was installed: the folder above the one of its library. Empty: none is loaded. */
+/* Where the running Open MPI was installed: the folder above the one of its library. Empty: none is
+ * loaded. */
 static void prefix_find(char *out, size_t capacity)
 {
-    const struct mw_module_entry *library =
-        mw_modules_first(MW_MODULE_MPI, "ompi_mpi_comm_world");
+    const struct mw_module_entry *library = mw_modules_first(MW_MODULE_MPI, "ompi_mpi_comm_world");
     const char *chosen = mw_env_variable("OPAL_PREFIX");
     out[0] = '\0';
     if (chosen) {
@@ -102,7 +102,8 @@ void mw_env_params(struct mw_env_run *run)
                                             "/etc/openmpi/openmpi-mca-params.conf"};
     static const char *const known[] = {"/etc/openmpi/openmpi-mca-params.conf",
                                         "/etc/openmpi-x86_64/openmpi-mca-params.conf"};
-    const char *home = mw_env_variable("HOME"), *named = mw_env_variable("OMPI_MCA_mca_base_param_files");
+    const char *home = mw_env_variable("HOME"),
+               *named = mw_env_variable("OMPI_MCA_mca_base_param_files");
     char prefix[1024], path[1200];
     file_take(run, "", "/etc/ucx/ucx.conf");
     if (mw_modules_first(MW_MODULE_MPI, "PMPI_Init") &&
@@ -118,6 +119,7 @@ void mw_env_params(struct mw_env_run *run)
         for (size_t i = 0; prefix[0] && i < COUNT(installed); i++)
             file_take(run, MCA, mw_join(path, sizeof path, prefix, installed[i], NULL));
         if (home)
-            file_take(run, MCA, mw_join(path, sizeof path, home, "/.openmpi/mca-params.conf", NULL));
+            file_take(run, MCA,
+                      mw_join(path, sizeof path, home, "/.openmpi/mca-params.conf", NULL));
     }
 }

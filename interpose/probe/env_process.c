@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Facts of one process: the variables that concern MPI, its limits, where it may run, its cgroup and
- * namespaces, the scheduler's job. See environment.h for the rules of this code. Another thread may change
- * the environment meanwhile, as it may under getenv; each string is taken once.
+ * Facts of one process: the variables that concern MPI, its limits, where it may run, its cgroup
+ * and namespaces, the scheduler's job. See environment.h for the rules of this code. Another thread
+ * may change the environment meanwhile, as it may under getenv; each string is taken once.
  */
 #include <sched.h>
 #include <string.h>
@@ -14,33 +14,35 @@
 #include "probe/redact.h"
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
-#define VALUE_MAX 12000 /* characters of a variable that are kept */
+#define VALUE_MAX   12000 /* characters of a variable that are kept */
 
-/* The variables that go into a trace: beginnings of names. Whoever adds one adds it here. Not on it, on purpose:
- * SINGULARITYENV_ and APPTAINERENV_ (anything of the user's), PATH and HOME. */
+/* The variables that go into a trace: beginnings of names. Whoever adds one adds it here. Not on
+ * it, on purpose: SINGULARITYENV_ and APPTAINERENV_ (anything of the user's), PATH and HOME. */
 static const char *const prefixes[] = {
     /* MPI libraries and their launchers */
     "OMPI_", "OPAL_", "ORTE_", "PRTE_", "PMIX_", "PMI", "MPICH_", "MPIR_", "MPIEXEC_", "HYDRA_",
     "HYDI_", "I_MPI_", "MV2_", "MVP_", "MPI_", "PSP_", "HCOLL_", "SHARP_", "UCC_",
     /* fabrics */
-    "FI_", "UCX_", "PSM_", "PSM2_", "PSM3_", "HFI_", "SLINGSHOT_", "CXI_", "PALS_", "RDMAV_", "IBV_",
-    "MLX4_", "MLX5_", "EFA_",
+    "FI_", "UCX_", "PSM_", "PSM2_", "PSM3_", "HFI_", "SLINGSHOT_", "CXI_", "PALS_", "RDMAV_",
+    "IBV_", "MLX4_", "MLX5_", "EFA_",
     /* accelerators */
-    "HSA_", "HIP_", "ROCR_", "ROCM_", "AMD_", "GPU_", "CUDA_", "NVIDIA_", "NCCL_", "RCCL_", "NVSHMEM_",
-    "ZE_", "SYCL_", "ONEAPI_", "GDRCOPY_",
+    "HSA_", "HIP_", "ROCR_", "ROCM_", "AMD_", "GPU_", "CUDA_", "NVIDIA_", "NCCL_", "RCCL_",
+    "NVSHMEM_", "ZE_", "SYCL_", "ONEAPI_", "GDRCOPY_",
     /* schedulers */
-    "SLURM_", "SLURMD_", "SRUN_", "PBS_", "LSB_", "LSF_", "JSM_", "FLUX_", "COBALT_", "OAR_", "PJM_",
+    "SLURM_", "SLURMD_", "SRUN_", "PBS_", "LSB_", "LSF_", "JSM_", "FLUX_", "COBALT_", "OAR_",
+    "PJM_",
     /* threads, numerics, memory, placement */
-    "OMP_", "GOMP_", "KMP_", "LIBOMP_", "MKL_", "OPENBLAS_", "BLIS_", "HWLOC_", "MALLOC_", "TCMALLOC_",
-    "MIMALLOC_", "HUGETLB_", "GLIBC_TUNABLES", "KOKKOS_",
+    "OMP_", "GOMP_", "KMP_", "LIBOMP_", "MKL_", "OPENBLAS_", "BLIS_", "HWLOC_", "MALLOC_",
+    "TCMALLOC_", "MIMALLOC_", "HUGETLB_", "GLIBC_TUNABLES", "KOKKOS_",
     /* packages and containers */
     "GUIX_", "NIX_", "SPACK_", "EBROOT", "EBVERSION", "EASYBUILD_", "LMOD_SYSTEM", "APPTAINER_",
     "SINGULARITY_", "SARUS_", "PODMANHPC_", "SHIFTER_",
     /* us */
     "MPIWATCH"};
 static const char *const names[] = {
-    "LOADEDMODULES", "_LMFILES_", "LD_LIBRARY_PATH", "LD_PRELOAD", "LD_BIND_NOW", "LD_AUDIT",
-    "CONDA_PREFIX", "CONDA_DEFAULT_ENV", "VIRTUAL_ENV", "container", "TMPDIR", "NSLOTS"};
+    "LOADEDMODULES", "_LMFILES_", "LD_LIBRARY_PATH", "LD_PRELOAD",
+    "LD_BIND_NOW",   "LD_AUDIT",  "CONDA_PREFIX",    "CONDA_DEFAULT_ENV",
+    "VIRTUAL_ENV",   "container", "TMPDIR",          "NSLOTS"};
 
 int mw_environment_wants(const char *name, size_t length)
 {
@@ -88,8 +90,8 @@ void mw_env_limits(struct mw_env_run *run)
     static const struct {
         int which;
         const char *key;
-    } limits[] = {{RLIMIT_MEMLOCK, "memlock"}, {RLIMIT_STACK, "stack"}, {RLIMIT_NOFILE, "nofile"},
-                  {RLIMIT_NPROC, "nproc"},     {RLIMIT_AS, "as"},       {RLIMIT_DATA, "data"},
+    } limits[] = {{RLIMIT_MEMLOCK, "memlock"}, {RLIMIT_STACK, "stack"},   {RLIMIT_NOFILE, "nofile"},
+                  {RLIMIT_NPROC, "nproc"},     {RLIMIT_AS, "as"},         {RLIMIT_DATA, "data"},
                   {RLIMIT_CORE, "core"},       {RLIMIT_RTPRIO, "rtprio"}, {RLIMIT_CPU, "cpu"}};
     for (size_t i = 0; i < COUNT(limits); i++) {
         struct rlimit limit;
@@ -109,8 +111,8 @@ void mw_env_limits(struct mw_env_run *run)
 
 static void scheduling(struct mw_env_run *run)
 {
-    static const char *const policies[] = {"SCHED_OTHER", "SCHED_FIFO", "SCHED_RR", "SCHED_BATCH",
-                                           "", "SCHED_IDLE", "SCHED_DEADLINE"};
+    static const char *const policies[] = {
+        "SCHED_OTHER", "SCHED_FIFO", "SCHED_RR", "SCHED_BATCH", "", "SCHED_IDLE", "SCHED_DEADLINE"};
     struct mw_text text;
     int policy = sched_getscheduler(0) & 0xffff;
     long nice = 20 - syscall(SYS_getpriority, PRIO_PROCESS, 0);
@@ -128,11 +130,15 @@ void mw_env_process(struct mw_env_run *run)
 {
     static const struct {
         const char *key, *name;
-    } fields[] = {{"cpus_allowed", "Cpus_allowed_list"}, {"memory_nodes_allowed", "Mems_allowed_list"},
-                  {"seccomp", "Seccomp"},                {"seccomp_filters", "Seccomp_filters"},
-                  {"no_new_privileges", "NoNewPrivs"},   {"capabilities", "CapEff"},
+    } fields[] = {{"cpus_allowed", "Cpus_allowed_list"},
+                  {"memory_nodes_allowed", "Mems_allowed_list"},
+                  {"seccomp", "Seccomp"},
+                  {"seccomp_filters", "Seccomp_filters"},
+                  {"no_new_privileges", "NoNewPrivs"},
+                  {"capabilities", "CapEff"},
                   {"transparent_hugepages", "THP_enabled"}};
-    static const char *const spaces[] = {"cgroup", "ipc", "mnt", "net", "pid", "time", "user", "uts"};
+    static const char *const spaces[] = {"cgroup", "ipc",  "mnt",  "net",
+                                         "pid",    "time", "user", "uts"};
     static const char *const modes[] = {"off", "strict", "filter"};
     const char *path = "/proc/self/status";
     if (mw_env_slurp(run, path) > 0)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the collectors of environment facts share; private to probe/environment.c and probe/env_*.c. One run
- * on one thread; its buffers are pages of their own, since a program may call MPI on a small stack.
+ * What the collectors of environment facts share; private to probe/environment.c and probe/env_*.c.
+ * One run on one thread; its buffers are pages of their own, since a program may call MPI on a
+ * small stack.
  */
 #ifndef MW_PROBE_ENV_RUN_H
 #define MW_PROBE_ENV_RUN_H
@@ -17,10 +18,10 @@ struct mw_env_run {
     uint64_t deadline; /* CLOCK_MONOTONIC ns */
     struct mw_text left_out;
     char left_out_names[512];
-    char path[1024];       /* of the file being read, without root */
-    char full_path[2048];  /* with root */
-    char value[16384];     /* of a fact in the making */
-    char file[1u << 16];   /* a file being taken apart */
+    char path[1024];      /* of the file being read, without root */
+    char full_path[2048]; /* with root */
+    char value[16384];    /* of a fact in the making */
+    char file[1u << 16];  /* a file being taken apart */
     struct mw_dir dir, inner_dir;
 };
 
@@ -36,7 +37,8 @@ long mw_env_line(struct mw_env_run *run, const char *path);
 long mw_env_slurp(struct mw_env_run *run, const char *path);
 /* The last part of what a symbolic link says, into run->value. -1: no link. */
 long mw_env_link(struct mw_env_run *run, const char *path);
-/* A fact that is the first line of a file; nothing when that cannot be read. 1 when there was one. */
+/* A fact that is the first line of a file; nothing when that cannot be read. 1 when there was one.
+ */
 int mw_env_file(struct mw_env_run *run, const char *section, const char *key, const char *path);
 
 /* A table of such facts: a file below a folder. */
@@ -51,7 +53,8 @@ void mw_env_attributes(struct mw_env_run *run, const char *section, const char *
 /* The value of an environment variable; NULL none. */
 const char *mw_env_variable(const char *name);
 
-/* The value after "name:" at the start of a line of run->file, into run->value. -1: no such line. */
+/* The value after "name:" at the start of a line of run->file, into run->value. -1: no such line.
+ */
 long mw_env_field(struct mw_env_run *run, const char *name);
 
 /* env_node.c, env_devices.c */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See env_store.h. The node file is other processes' work: nothing in it is trusted, and little of it is
- * read (chunk headers of the first MiB, payloads of ENVIRONMENT chunks only).
+ * See env_store.h. The node file is other processes' work: nothing in it is trusted, and little of
+ * it is read (chunk headers of the first MiB, payloads of ENVIRONMENT chunks only).
  */
 #include "probe/env_store.h"
 
@@ -17,11 +17,11 @@
 #include "trace/chunk.h"
 #include "trace/fields.h"
 
-#define SEARCH_MOST (1u << 20) /* bytes of the file in which a base is looked for */
-#define CHUNKS_MOST 16384
-#define PAYLOAD_MAX (256u << 10) /* raw size of a chunk that we write */
-#define READ_MAX (1u << 20)      /* and of one that is read */
-#define LIST_MAX (1u << 20)
+#define SEARCH_MOST    (1u << 20) /* bytes of the file in which a base is looked for */
+#define CHUNKS_MOST    16384
+#define PAYLOAD_MAX    (256u << 10) /* raw size of a chunk that we write */
+#define READ_MAX       (1u << 20)   /* and of one that is read */
+#define LIST_MAX       (1u << 20)
 #define COMPRESS_LEVEL 3
 #define COMPRESS_LEAST 512u
 
@@ -83,8 +83,8 @@ static size_t compress(struct writer *writer)
     if (!writer->node || raw < COMPRESS_LEAST) /* others must read the rest */
         return 0;
     ZSTD_CCtx *compressor = ZSTD_initStaticCCtx(writer->compressor, writer->compressor_size);
-    if (!compressor || ZSTD_isError(ZSTD_CCtx_setParameter(compressor, ZSTD_c_compressionLevel,
-                                                          COMPRESS_LEVEL)))
+    if (!compressor ||
+        ZSTD_isError(ZSTD_CCtx_setParameter(compressor, ZSTD_c_compressionLevel, COMPRESS_LEVEL)))
         return 0;
     size_t size = ZSTD_compress2(compressor, writer->chunk + MW_CHUNK_HEADER_SIZE, PAYLOAD_MAX,
                                  writer->raw, raw);
@@ -224,20 +224,20 @@ static int is_node(struct mw_reader fields)
     return node == 1;
 }
 
-/* The next ENVIRONMENT chunk from search->offset on. Ends at damage: a base before it is as good. */
+/* The next ENVIRONMENT chunk from search->offset on. Ends at damage: a base before it is as good.
+ */
 static int chunk_next(struct search *search, struct found *found)
 {
     uint8_t bytes[MW_CHUNK_HEADER_SIZE];
     struct mw_chunk_header header;
     while (search->offset < SEARCH_MOST && search->chunks++ < CHUNKS_MOST) {
-        if (mw_sys_pread(search->file, bytes, sizeof bytes, search->offset) !=
-                (long)sizeof bytes ||
+        if (mw_sys_pread(search->file, bytes, sizeof bytes, search->offset) != (long)sizeof bytes ||
             mw_chunk_parse(bytes, &header) != MW_OK)
             return 0;
         found->process = header.process;
         found->offset = search->offset;
-        int usable = header.type == MW_CHUNK_ENVIRONMENT &&
-                     payload_read(search, &header, &found->fields);
+        int usable =
+            header.type == MW_CHUNK_ENVIRONMENT && payload_read(search, &header, &found->fields);
         search->offset += MW_CHUNK_HEADER_SIZE + header.length;
         if (usable) {
             found->node = is_node(found->fields);

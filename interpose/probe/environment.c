@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See environment.h: the order of collection, the time limit, and the small steps that the collectors share.
- * What is cheapest and asked for most comes first, so that a slow machine loses the rest.
+ * See environment.h: the order of collection, the time limit, and the small steps that the
+ * collectors share. What is cheapest and asked for most comes first, so that a slow machine loses
+ * the rest.
  */
 #include "probe/environment.h"
 
@@ -160,8 +161,8 @@ void mw_environment_collect_at(struct mw_fact_sink *sink, unsigned what, const c
                                uint64_t budget_ns)
 {
     int saved = errno;
-    struct mw_env_run *run = mmap(NULL, sizeof *run, PROT_READ | PROT_WRITE,
-                                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct mw_env_run *run =
+        mmap(NULL, sizeof *run, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (run == MAP_FAILED) {
         errno = saved;
         return;

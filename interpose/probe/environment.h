@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What a process can see of the machine and the settings it runs with. Collected on the thread that
- * initialises MPI, inside that call: no allocation but pages of our own for the time being, no stdio,
- * no locale, no thread, every loop and read bounded. What cannot be read is left out.
+ * initialises MPI, inside that call: no allocation but pages of our own for the time being, no
+ * stdio, no locale, no thread, every loop and read bounded. What cannot be read is left out.
  */
 #ifndef MW_PROBE_ENVIRONMENT_H
 #define MW_PROBE_ENVIRONMENT_H
@@ -11,12 +11,12 @@
 
 #include "probe/facts.h"
 
-/* Facts common to the node: kernel, distribution, CPUs and their power settings, memory, network devices with
- * driver, firmware, state and rate, container. At most about MW_ENV_BUDGET_NS; the groups that were left
- * out for that are named in a fact (mpiwatch, environment.left_out). */
+/* Facts common to the node: kernel, distribution, CPUs and their power settings, memory, network
+ * devices with driver, firmware, state and rate, container. At most about MW_ENV_BUDGET_NS; the
+ * groups that were left out for that are named in a fact (mpiwatch, environment.left_out). */
 #define MW_ENV_NODE 1u
-/* Facts of this process: settings in its environment (redacted) and in Open MPI's parameter files, limits,
- * binding, cgroup, namespaces, seccomp, job of the scheduler. */
+/* Facts of this process: settings in its environment (redacted) and in Open MPI's parameter files,
+ * limits, binding, cgroup, namespaces, seccomp, job of the scheduler. */
 #define MW_ENV_PROCESS 2u
 
 #define MW_ENV_BUDGET_NS 20000000u

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See facts.h. A fact in memory: a header, then its four texts, each with its terminator. Facts are looked
- * up by walking: there are some hundreds of them, and a hash decides nearly every comparison.
+ * See facts.h. A fact in memory: a header, then its four texts, each with its terminator. Facts are
+ * looked up by walking: there are some hundreds of them, and a hash decides nearly every
+ * comparison.
  */
 #include "probe/facts.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Facts about the environment (docs/format.md, ENVIRONMENT): where collectors put them, and a list that
- * keeps them in memory of the caller's. Any thread, one list one thread, no allocation.
+ * Facts about the environment (docs/format.md, ENVIRONMENT): where collectors put them, and a list
+ * that keeps them in memory of the caller's. Any thread, one list one thread, no allocation.
  */
 #ifndef MW_PROBE_FACTS_H
 #define MW_PROBE_FACTS_H
@@ -11,8 +11,8 @@
 
 struct mw_fact_sink {
     /* source: where the value was found (a path, file:line, "environment"); never NULL */
-    void (*fact)(struct mw_fact_sink *sink, const char *section, const char *key,
-                 const char *value, const char *source);
+    void (*fact)(struct mw_fact_sink *sink, const char *section, const char *key, const char *value,
+                 const char *source);
 };
 
 /* A sink that keeps what it gets. The last fact of a (section, key) counts. */

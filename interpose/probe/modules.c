@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See modules.h. Writers are serialised by a flag that nobody waits long for: a thread inside dlopen may
- * hold the loader's lock and call MPI from a constructor. Readers of the address index retry when a
- * writer was at it, and after some tries search the entries themselves, which never change.
+ * See modules.h. Writers are serialised by a flag that nobody waits long for: a thread inside
+ * dlopen may hold the loader's lock and call MPI from a constructor. Readers of the address index
+ * retry when a writer was at it, and after some tries search the entries themselves, which never
+ * change.
  */
 #include "probe/modules.h"
 
@@ -13,10 +14,10 @@
 
 #include "probe/sysfile.h"
 
-#define ARENA_SIZE (1u << 20)
-#define MAPS_MOST (1u << 20) /* bytes of /proc/self/maps that are read at most */
+#define ARENA_SIZE  (1u << 20)
+#define MAPS_MOST   (1u << 20) /* bytes of /proc/self/maps that are read at most */
 #define BUSY_YIELDS 200
-#define READ_TRIES 8
+#define READ_TRIES  8
 
 /* Ranges of the loaded objects, sorted by address. */
 struct range {
@@ -29,7 +30,7 @@ static struct table {
     struct range ranges[MW_MODULES_MAX];
     char arena[ARENA_SIZE];
     char maps[1u << 15];
-} *_Atomic modules;
+} * _Atomic modules;
 static _Atomic uint32_t published, ranges_count, sequence, generation, lost;
 static atomic_flag busy = ATOMIC_FLAG_INIT;
 
@@ -114,13 +115,15 @@ static void add(struct visit *visit, const struct mw_elf *elf, const struct dl_p
     entry->pass = pass;
 }
 
-/* Runs under the loader's lock, so that nothing it reads can be unloaded. The program comes first. */
+/* Runs under the loader's lock, so that nothing it reads can be unloaded. The program comes first.
+ */
 static int object_visit(struct dl_phdr_info *info, size_t size, void *data)
 {
     struct visit *visit = data;
     struct mw_elf elf;
     if (!visit->seen_first++) {
-        int told_changes = size >= offsetof(struct dl_phdr_info, dlpi_subs) + sizeof info->dlpi_subs;
+        int told_changes =
+            size >= offsetof(struct dl_phdr_info, dlpi_subs) + sizeof info->dlpi_subs;
         if (told_changes && info->dlpi_adds == last_adds && info->dlpi_subs == last_subs && pass) {
             visit->same = 1;
             return 1;
@@ -165,7 +168,8 @@ static void path_take(struct table *table, const char *line, uint32_t first, uin
     }
 }
 
-/* The loader's names may be relative, symbolic links, or empty (the program): the kernel knows the file. */
+/* The loader's names may be relative, symbolic links, or empty (the program): the kernel knows the
+ * file. */
 static void paths_resolve(struct table *table, uint32_t first, uint32_t count)
 {
     int fd = mw_sys_open("/proc/self/maps");
@@ -301,7 +305,8 @@ const struct mw_module_entry *mw_modules_at(unsigned index)
     return table && index < mw_modules_count() ? &table->entries[index] : NULL;
 }
 
-/* The range that holds the address: its entry + 1, or 0. Only meaningful where `sequence` stood still. */
+/* The range that holds the address: its entry + 1, or 0. Only meaningful where `sequence` stood
+ * still. */
 static uint32_t range_search(struct table *table, uintptr_t address)
 {
     uint32_t low = 0, high = atomic_load_explicit(&ranges_count, memory_order_relaxed);

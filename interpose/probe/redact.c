@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See redact.h. A text is read as words with what stands between them; each word is judged by itself and by
- * the word that names it ("password=x", "--password x", "Bearer x"). What is not a secret is copied
- * as it stands.
+ * See redact.h. A text is read as words with what stands between them; each word is judged by
+ * itself and by the word that names it ("password=x", "--password x", "Bearer x"). What is not a
+ * secret is copied as it stands.
  */
 #include "probe/redact.h"
 
@@ -12,7 +12,7 @@
 #include "probe/sysfile.h"
 
 #define LENGTH_MAX (128u << 10) /* the kernel's own limit for one string */
-#define CUT "[...]"
+#define CUT        "[...]"
 
 struct word {
     const char *text;
@@ -298,7 +298,8 @@ int mw_redact_value(const char *key, const char *value, char *out, size_t capaci
         return 1;
     }
     scan.hashes = mw_hash_name(name.text, name.size);
-    scan.list = memmem(name.text, name.size, "PATH", 4) || memmem(name.text, name.size, "LOADED", 6) ||
+    scan.list = memmem(name.text, name.size, "PATH", 4) ||
+                memmem(name.text, name.size, "LOADED", 6) ||
                 memmem(name.text, name.size, "_LMFILES_", 9);
     scan_text(&scan, value, whole.size);
     cut_mark(&text, whole.size);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which part a loaded object plays for MPI: the library itself, a binding for another language, a tool
- * that stands between, or the program. Judged by what the object defines, and only then by its name, as
- * vendors name their libraries freely. Any thread, no allocation.
+ * Which part a loaded object plays for MPI: the library itself, a binding for another language, a
+ * tool that stands between, or the program. Judged by what the object defines, and only then by its
+ * name, as vendors name their libraries freely. Any thread, no allocation.
  */
 #include <string.h>
 
@@ -34,16 +34,21 @@ static const char *const families[] = {"libmpi.so",     "libmpich.so",   "libpmp
                                        "libmpi_abi.so", "libopen_mpi",   "libopen-pal",
                                        "libopen-rte",   "libmca_common", "mca_"};
 static const char *const providers_needed[] = {"libmpi.so", "libmpich.so", "libmpi_"};
-static const char *const c_functions[] = {"MPI_Init",  "MPI_Init_thread", "MPI_Finalize",
-                                          "MPI_Send",  "MPI_Recv",        "MPI_Isend",
-                                          "MPI_Irecv", "MPI_Wait",        "MPI_Waitall",
-                                          "MPI_Bcast", "MPI_Allreduce",   "MPI_Barrier"};
-/* A binding has the profiling names too (a tool for Fortran calls them, it does not define them), or is
- * one of the module libraries. */
-static const char *const foreign_functions[] = {
-    "pmpi_send_",          "pmpi_send__",        "pmpi_send",    "PMPI_SEND",
-    "mpi_send_f08_",       "mpi_send_f08ts_",    "mpi_sizeof_character_r1_",
-    "_ZN3MPI10COMM_WORLDE", "Java_mpi_Comm_send", "PyInit_MPI"};
+static const char *const c_functions[] = {
+    "MPI_Init",  "MPI_Init_thread", "MPI_Finalize", "MPI_Send",  "MPI_Recv",      "MPI_Isend",
+    "MPI_Irecv", "MPI_Wait",        "MPI_Waitall",  "MPI_Bcast", "MPI_Allreduce", "MPI_Barrier"};
+/* A binding has the profiling names too (a tool for Fortran calls them, it does not define them),
+ * or is one of the module libraries. */
+static const char *const foreign_functions[] = {"pmpi_send_",
+                                                "pmpi_send__",
+                                                "pmpi_send",
+                                                "PMPI_SEND",
+                                                "mpi_send_f08_",
+                                                "mpi_send_f08ts_",
+                                                "mpi_sizeof_character_r1_",
+                                                "_ZN3MPI10COMM_WORLDE",
+                                                "Java_mpi_Comm_send",
+                                                "PyInit_MPI"};
 static const char *const fortran_functions[] = {"mpi_send_", "mpi_init_", "mpi_send__",
                                                 "mpi_init__", "MPI_INIT"};
 static const char *const binding_names[] = {"libmpi_mpifh", "libmpi_usempi", "libmpi_cxx",
@@ -64,7 +69,8 @@ static int is_mpi(const struct mw_elf *elf, const char *base)
         return 1;
     if (!mw_elf_lookup(elf, "PMPI_Init"))
         return 0;
-    /* A tool may define PMPI names as well, but it is linked with the library that it stands before. */
+    /* A tool may define PMPI names as well, but it is linked with the library that it stands
+     * before. */
     return DEFINES(elf, internals) || !needs_mpi(elf);
 }
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What names and shapes give away (redact.h). All lists stand here. Pure functions over bytes, any thread.
+ * What names and shapes give away (redact.h). All lists stand here. Pure functions over bytes, any
+ * thread.
  */
 #include <string.h>
 
 #include "probe/redact.h"
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
-#define WORDS_MAX 24
+#define WORDS_MAX   24
 
 static char lower(char c)
 {
@@ -84,15 +85,15 @@ static int contains(const struct name *name, const char *const *list, size_t cou
 }
 
 /* In the name with its separators taken out. */
-static const char *const certain_parts[] = {"passw",      "passphrase", "secret",    "credential",
-                                            "apikey",     "accesskey",  "privatekey", "jobcookie",
-                                            "authtoken",  "bearertoken"};
+static const char *const certain_parts[] = {"passw",     "passphrase", "secret",     "credential",
+                                            "apikey",    "accesskey",  "privatekey", "jobcookie",
+                                            "authtoken", "bearertoken"};
 static const char *const certain_words[] = {"jwt", "creds"};
 static const char *const likely_parts[] = {"token", "cookie", "preconditiontransports"};
 static const char *const likely_words[] = {
-    "auth",    "authorization", "oauth",   "authkey", "pwd",        "pass",    "cred",
-    "bearer",  "sshkey",        "hmackey", "aeskey",  "signingkey", "hostkey", "masterkey",
-    "sslkey",  "tlskey",        "enckey",  "cryptkey", "sessionkey", "licensekey"};
+    "auth",   "authorization", "oauth",   "authkey",  "pwd",        "pass",      "cred",
+    "bearer", "sshkey",        "hmackey", "aeskey",   "signingkey", "hostkey",   "masterkey",
+    "sslkey", "tlskey",        "enckey",  "cryptkey", "sessionkey", "licensekey"};
 static const char *const key_words[] = {"key", "keys"};
 /* Keys that open nothing: partition keys of InfiniBand, keys of tables. */
 static const char *const harmless_before_key[] = {"p",   "partition", "sort", "group",
@@ -154,9 +155,10 @@ int mw_hash_name(const char *text, size_t length)
 int mw_plain_value(const char *value, size_t length)
 {
     static const char *const switches[] = {
-        "",     "y",    "n",       "yes",  "no",  "on",     "off",     "true",   "false",   "none",
-        "null", "auto", "default", "try",  "any", "all",    "inf",     "enable", "disable", "enabled",
-        "disabled", "never", "always", "warn", "error", "info", "debug", "trace"};
+        "",      "y",      "n",    "yes",    "no",      "on",      "off",
+        "true",  "false",  "none", "null",   "auto",    "default", "try",
+        "any",   "all",    "inf",  "enable", "disable", "enabled", "disabled",
+        "never", "always", "warn", "error",  "info",    "debug",   "trace"};
     size_t digits = 0, letters = 0;
     for (size_t i = 0; i < COUNT(switches); i++) {
         size_t k = 0;
@@ -191,14 +193,15 @@ static int starts(const char *value, size_t length, const char *prefix)
     return length >= size && memcmp(value, prefix, size) == 0;
 }
 
-/* How often the class of character changes, in per cent: a fifth in names, two thirds in random text. */
+/* How often the class of character changes, in per cent: a fifth in names, two thirds in random
+ * text. */
 static unsigned restlessness(const char *value, size_t length)
 {
     unsigned changes = 0;
     for (size_t i = 1; i < length; i++) {
         char a = value[i - 1], b = value[i];
-        changes += is_upper(a) != is_upper(b) || is_lower(a) != is_lower(b) ||
-                   is_digit(a) != is_digit(b);
+        changes +=
+            is_upper(a) != is_upper(b) || is_lower(a) != is_lower(b) || is_digit(a) != is_digit(b);
     }
     return length > 1 ? (unsigned)(100 * changes / (length - 1)) : 0;
 }
@@ -209,16 +212,17 @@ int mw_token_value(const char *value, size_t length)
     static const struct {
         const char *prefix;
         size_t least;
-    } issued[] = {{"ghp_", 36},   {"gho_", 36},      {"ghs_", 36},  {"ghu_", 36},   {"ghr_", 36},
-                  {"glpat-", 20}, {"github_pat_", 40}, {"xoxb-", 20}, {"xoxp-", 20}, {"xoxa-", 20},
-                  {"AIza", 35},   {"npm_", 36},      {"pypi-AgE", 40}, {"dckr_pat_", 25},
-                  {"sk-", 30},    {"hf_", 30},       {"ya29.", 30},  {"SG.", 50},   {"glsa_", 30}};
+    } issued[] = {{"ghp_", 36},     {"gho_", 36},      {"ghs_", 36},        {"ghu_", 36},
+                  {"ghr_", 36},     {"glpat-", 20},    {"github_pat_", 40}, {"xoxb-", 20},
+                  {"xoxp-", 20},    {"xoxa-", 20},     {"AIza", 35},        {"npm_", 36},
+                  {"pypi-AgE", 40}, {"dckr_pat_", 25}, {"sk-", 30},         {"hf_", 30},
+                  {"ya29.", 30},    {"SG.", 50},       {"glsa_", 30}};
     size_t digits = 0;
     for (size_t i = 0; i < length; i++)
         digits += (size_t)is_digit(value[i]);
     for (size_t i = 0; i < COUNT(issued); i++)
-        if (length >= issued[i].least && starts(value, length, issued[i].prefix) &&
-            digits >= 2 && restlessness(value, length) >= 25)
+        if (length >= issued[i].least && starts(value, length, issued[i].prefix) && digits >= 2 &&
+            restlessness(value, length) >= 25)
             return 1;
     if (length == 20 && (starts(value, length, "AKIA") || starts(value, length, "ASIA"))) {
         size_t i = 4;
@@ -243,7 +247,8 @@ static int random_hex(const char *value, size_t length)
         digits += (unsigned)is_digit(value[i]);
         seen |= bit;
     }
-    return different >= 9 && digits >= 2 && digits + 2 <= length; /* masks of CPUs repeat a few digits */
+    return different >= 9 && digits >= 2 &&
+           digits + 2 <= length; /* masks of CPUs repeat a few digits */
 }
 
 static int random_base64(const char *value, size_t length)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See sysfile.h. The libc wrappers of open and read are avoided on purpose: an I/O tool in the process
- * replaces them, and a thread that is being cancelled must not end inside of us.
+ * See sysfile.h. The libc wrappers of open and read are avoided on purpose: an I/O tool in the
+ * process replaces them, and a thread that is being cancelled must not end inside of us.
  */
 #include "probe/sysfile.h"
 
@@ -13,13 +13,12 @@
 #include <unistd.h>
 
 #define NAMES_MAX 4096u
-#define RETRIES 16
+#define RETRIES   16
 
 int mw_sys_open(const char *path)
 {
     int saved = errno;
-    long fd = syscall(SYS_openat, AT_FDCWD, path,
-                      O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0);
+    long fd = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0);
     errno = saved;
     return (int)fd;
 }

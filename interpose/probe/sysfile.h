@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Small files of /proc and /sys, and folders, read by system calls of our own: no stdio, no allocation, no
- * cancellation point, and nothing that an I/O tool in the same process would take for the program's
- * own reading. Any thread; every read is bounded; errno is left alone.
+ * Small files of /proc and /sys, and folders, read by system calls of our own: no stdio, no
+ * allocation, no cancellation point, and nothing that an I/O tool in the same process would take
+ * for the program's own reading. Any thread; every read is bounded; errno is left alone.
  */
 #ifndef MW_PROBE_SYSFILE_H
 #define MW_PROBE_SYSFILE_H
@@ -10,7 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A file descriptor to read from, or -1. Never blocks on a FIFO, never becomes a controlling terminal. */
+/* A file descriptor to read from, or -1. Never blocks on a FIFO, never becomes a controlling
+ * terminal. */
 int mw_sys_open(const char *path);
 void mw_sys_close(int fd);
 /* Like read(2), begun again after a signal. */
@@ -18,7 +19,8 @@ long mw_sys_read(int fd, void *out, size_t size);
 /* Like pread(2). */
 long mw_sys_pread(int fd, void *out, size_t size, uint64_t offset);
 
-/* The first capacity − 1 bytes of a file, terminated. Returns the length, or -1 (out is then empty). */
+/* The first capacity − 1 bytes of a file, terminated. Returns the length, or -1 (out is then
+ * empty). */
 long mw_sys_slurp(const char *path, char *out, size_t capacity);
 /* The same, first line only, without trailing blanks. */
 long mw_sys_line(const char *path, char *out, size_t capacity);
@@ -48,8 +50,7 @@ void mw_text_add_u64(struct mw_text *text, uint64_t value);
 void mw_text_add_hex(struct mw_text *text, uint64_t value);
 
 /* The parts joined, for paths: NULL ends the list. Returns out. */
-const char *mw_join(char *out, size_t capacity, const char *first, ...)
-    __attribute__((sentinel));
+const char *mw_join(char *out, size_t capacity, const char *first, ...) __attribute__((sentinel));
 
 /* A decimal or (with 0x) hexadecimal number at the start of a text; *end as strtoull sets it. */
 uint64_t mw_number(const char *text, int base, const char **end);

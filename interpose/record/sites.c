@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See sites.h. A hash table of chains: a site is filled, then hung before the head of its chain by one
- * compare-and-swap; who loses looks again at what was hung before. Nothing is ever taken out.
+ * See sites.h. A hash table of chains: a site is filled, then hung before the head of its chain by
+ * one compare-and-swap; who loses looks again at what was hung before. Nothing is ever taken out.
  */
 #include "record/sites.h"
 
@@ -10,10 +10,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define BUCKETS (1u << 14)
+#define BUCKETS    (1u << 14)
 #define ARENA_SIZE (12u << 20)
 /* Kept for sites of one frame, for when full stacks have filled the table. */
-#define RESERVED_IDS 4096u
+#define RESERVED_IDS   4096u
 #define RESERVED_BYTES (256u << 10)
 
 struct table {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The part of libunwind.so.8's x86-64 interface that unwind.c uses, in our own words. Its shared object has
- * kept these sizes and numbers since version 1.0; tests/unit/interpose/test_callsite.c compares them
- * with libunwind.h.
+ * The part of libunwind.so.8's x86-64 interface that unwind.c uses, in our own words. Its shared
+ * object has kept these sizes and numbers since version 1.0; tests/unit/interpose/test_callsite.c
+ * compares them with libunwind.h.
  */
 #ifndef MW_RECORD_UNWIND_ABI_H
 #define MW_RECORD_UNWIND_ABI_H

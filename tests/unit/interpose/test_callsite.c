@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Call sites: the frames that are recorded, the cache's hits and what must not be a hit, other stacks,
- * other threads, a machine without libunwind. STUBS is the folder of the stub libraries.
+ * Call sites: the frames that are recorded, the cache's hits and what must not be a hit, other
+ * stacks, other threads, a machine without libunwind. STUBS is the folder of the stub libraries.
  */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 
-#include <cmocka.h>
 #include <alloca.h>
+#include <cmocka.h>
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -165,8 +165,8 @@ static void test_two_paths(void **state)
     assert_int_equal(misses(), 2);
 }
 
-/* Moves a part of the stack by alloca: in (0, 96) and (96, 0) the wrapper's frame is at one place, and
- * where the first one's return addresses were, the second has not written. */
+/* Moves a part of the stack by alloca: in (0, 96) and (96, 0) the wrapper's frame is at one place,
+ * and where the first one's return addresses were, the second has not written. */
 static NOINLINE uint32_t moving_end(size_t room)
 {
     volatile char *memory = alloca(room + 16);
@@ -195,7 +195,8 @@ static NOINLINE uint32_t moving_start(size_t above, size_t below, int which)
 
 static NOINLINE void both_ways(uint32_t *sites)
 {
-    for (volatile int which = 0; which < 2; which++) /* from one place, so that only the middle differs */
+    for (volatile int which = 0; which < 2;
+         which++) /* from one place, so that only the middle differs */
         sites[which] = moving_start(which ? 96 : 0, which ? 0 : 96, which);
 }
 
@@ -271,7 +272,8 @@ static NOINLINE int call_wrapper(void)
     return never;
 }
 
-/* A frame in a plug-in belongs to the plug-in; when another one takes its place, it is another site. */
+/* A frame in a plug-in belongs to the plug-in; when another one takes its place, it is another
+ * site. */
 static void test_modules_of_frames(void **state)
 {
     char path[4096];
@@ -304,14 +306,13 @@ static void test_generated_code(void **state)
     static const unsigned char code[] = {0x48, 0x83, 0xec, 0x08, 0xff, 0xd7,
                                          0x48, 0x83, 0xc4, 0x08, 0xc3};
     start(8, NULL, NULL);
-    unsigned char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
-                               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    unsigned char *page =
+        mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_ptr_not_equal(page, MAP_FAILED);
     memcpy(page, code, sizeof code);
     for (int i = 0; i < 100; i++)
         assert_true(((uint32_t(*)(uint32_t(*)(void)))page)(wrapper) != 0);
-    const struct mw_site *site =
-        mw_site_at(((uint32_t(*)(uint32_t(*)(void)))page)(wrapper));
+    const struct mw_site *site = mw_site_at(((uint32_t(*)(uint32_t(*)(void)))page)(wrapper));
     assert_int_equal(site->frames[0].module, 0);
     assert_int_equal(site->frames[0].offset, (uintptr_t)page + 6);
     munmap(page, 4096);
@@ -434,7 +435,7 @@ static void test_new_sites_are_told(void **state)
 }
 
 #define THREADS 4
-#define SITES 3000
+#define SITES   3000
 
 static struct heard told;
 static void *intern_main(void *argument)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Facts of the environment: from made-up machines below a folder and from the real one, limits of time,
- * what stays out, and the chunks by which a node's processes share them.
+ * Facts of the environment: from made-up machines below a folder and from the real one, limits of
+ * time, what stays out, and the chunks by which a node's processes share them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -128,7 +128,8 @@ static void test_made_up_node(void **state)
     put("/proc/sys/kernel/osrelease", "6.1.0-test\n");
     put("/etc/os-release", "NAME=x\nPRETTY_NAME=\"Some Linux 9\"\nID=y\n");
     put("/proc/cmdline", "root=/dev/sda1 secret=abc mitigations=off isolcpus=2-3 quiet\n");
-    put("/proc/meminfo", "MemTotal:       527942852 kB\nHugePages_Total:      16\nSwapTotal: 0 kB\n");
+    put("/proc/meminfo",
+        "MemTotal:       527942852 kB\nHugePages_Total:      16\nSwapTotal: 0 kB\n");
     put("/sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n");
     put("/proc/sys/kernel/numa_balancing", "1\n");
     put("/sys/devices/system/node/online", "0-7\n");
@@ -242,7 +243,8 @@ static void test_made_up_process(void **state)
     put("/proc/self/status", "Name:\tx\nSeccomp:\t2\nCpus_allowed_list:\t0-3,8\nCpus_allowed:\tff\n"
                              "Mems_allowed_list:\t0\nNoNewPrivs:\t1\n");
     put("/etc/openmpi/openmpi-mca-params.conf",
-        "# btl = nothing\n\nmtl = ^ofi\n  btl =^uct,openib,ofi  \r\npml_secret = abc\nbroken line\n");
+        "# btl = nothing\n\nmtl = ^ofi\n  btl =^uct,openib,ofi  \r\npml_secret = abc\nbroken "
+        "line\n");
     put("/etc/ucx/ucx.conf", "UCX_TLS=tcp,self\n");
     put("/home/joe/.openmpi/mca-params.conf", "mtl = psm2\n");
     snprintf(home, sizeof home, "%s", getenv("HOME") ? getenv("HOME") : "");
@@ -350,12 +352,33 @@ static void test_variables(void **state)
         const char *name;
         int wanted;
     } cases[] = {
-        {"OMPI_MCA_btl", 1}, {"PMIX_RANK", 1}, {"PMI_RANK", 1}, {"PMI2_X", 1}, {"MPICH_VERSION", 1},
-        {"FI_PROVIDER", 1}, {"UCX_TLS", 1}, {"I_MPI_FABRICS", 1}, {"SLURM_JOB_ID", 1}, {"EBROOTGCC", 1},
-        {"LD_LIBRARY_PATH", 1}, {"LOADEDMODULES", 1}, {"CUDA_VISIBLE_DEVICES", 1}, {"OMP_NUM_THREADS", 1},
-        {"GUIX_ENVIRONMENT", 1}, {"PATH", 0}, {"HOME", 0}, {"USER", 0}, {"AWS_SECRET_ACCESS_KEY", 0},
-        {"SINGULARITYENV_TOKEN", 0}, {"FOO_OMPI_X", 0}, {"OMPI", 0}, {"LD_LIBRARY_PATH2", 0}, {"FI", 0},
-        {"EDITOR", 0}, {"EBAY_PASSWORD", 0}, {"", 0},
+        {"OMPI_MCA_btl", 1},
+        {"PMIX_RANK", 1},
+        {"PMI_RANK", 1},
+        {"PMI2_X", 1},
+        {"MPICH_VERSION", 1},
+        {"FI_PROVIDER", 1},
+        {"UCX_TLS", 1},
+        {"I_MPI_FABRICS", 1},
+        {"SLURM_JOB_ID", 1},
+        {"EBROOTGCC", 1},
+        {"LD_LIBRARY_PATH", 1},
+        {"LOADEDMODULES", 1},
+        {"CUDA_VISIBLE_DEVICES", 1},
+        {"OMP_NUM_THREADS", 1},
+        {"GUIX_ENVIRONMENT", 1},
+        {"PATH", 0},
+        {"HOME", 0},
+        {"USER", 0},
+        {"AWS_SECRET_ACCESS_KEY", 0},
+        {"SINGULARITYENV_TOKEN", 0},
+        {"FOO_OMPI_X", 0},
+        {"OMPI", 0},
+        {"LD_LIBRARY_PATH2", 0},
+        {"FI", 0},
+        {"EDITOR", 0},
+        {"EBAY_PASSWORD", 0},
+        {"", 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         if (mw_environment_wants(cases[i].name, strlen(cases[i].name)) != cases[i].wanted)
@@ -399,7 +422,8 @@ static void test_time_limit(void **state)
     clock_gettime(CLOCK_MONOTONIC, &start);
     mw_environment_collect_at(&fresh()->sink, MW_ENV_NODE, "", 1000000);
     clock_gettime(CLOCK_MONOTONIC, &end);
-    double ms = 1e3 * (double)(end.tv_sec - start.tv_sec) + 1e-6 * (double)(end.tv_nsec - start.tv_nsec);
+    double ms =
+        1e3 * (double)(end.tv_sec - start.tv_sec) + 1e-6 * (double)(end.tv_nsec - start.tv_nsec);
     assert_true(ms < 500); /* a busy machine; the point is that it ends */
 }
 
@@ -450,7 +474,8 @@ static struct file file_open(void)
     return file;
 }
 
-static void chunk_put(struct file *file, unsigned type, uint64_t process, const void *payload, size_t size)
+static void chunk_put(struct file *file, unsigned type, uint64_t process, const void *payload,
+                      size_t size)
 {
     uint8_t header[MW_CHUNK_HEADER_SIZE];
     mw_chunk_frame(header, type, 0, process, payload, (uint32_t)size, (uint32_t)size);
@@ -467,7 +492,8 @@ static void text_of(const struct mw_field *field, char *out, size_t capacity)
 }
 
 /* The facts that a reader would give a process: written by the norm, apart from env_store.c. */
-static void facts_read(int fd, uint64_t process, struct mw_fact_list *list, unsigned *removed, int own)
+static void facts_read(int fd, uint64_t process, struct mw_fact_list *list, unsigned *removed,
+                       int own)
 {
     static uint8_t stored[1 << 20], raw[1 << 20];
     static char text[4][1 << 15];
@@ -479,11 +505,13 @@ static void facts_read(int fd, uint64_t process, struct mw_fact_list *list, unsi
         assert_int_equal(mw_chunk_parse(bytes, &header), MW_OK);
         if (header.type != MW_CHUNK_ENVIRONMENT || header.process != process)
             continue;
-        assert_int_equal(pread(fd, stored, header.length, at + MW_CHUNK_HEADER_SIZE), header.length);
+        assert_int_equal(pread(fd, stored, header.length, at + MW_CHUNK_HEADER_SIZE),
+                         header.length);
         assert_int_equal(mw_checksum(stored, header.length), header.check);
         const uint8_t *data = stored;
         if (header.flags & MW_CHUNK_FLAG_ZSTD) {
-            assert_int_equal(ZSTD_decompress(raw, sizeof raw, stored, header.length), header.raw_length);
+            assert_int_equal(ZSTD_decompress(raw, sizeof raw, stored, header.length),
+                             header.raw_length);
             data = raw;
         }
         struct mw_reader reader = {data, data + header.raw_length}, first = reader;
@@ -683,7 +711,8 @@ static void test_hostile_file(void **state)
     for (off_t cut = 0; cut < size; cut += cut < size - 50 ? 1 + size / 97 : 1) {
         assert_int_equal(ftruncate(other.fd, 0), 0);
         file_emit(bytes, (size_t)cut, &other);
-        assert_int_equal(mw_env_base_find(other.fd, other_memory, LIST_SIZE, &base), MW_ERR_NOT_FOUND);
+        assert_int_equal(mw_env_base_find(other.fd, other_memory, LIST_SIZE, &base),
+                         MW_ERR_NOT_FOUND);
     }
     srand(5);
     for (int round = 0; round < 3000; round++) {

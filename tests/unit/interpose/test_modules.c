@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Loaded objects: paths, build ids, roles, symbols from the image, unloading, readers beside a writer.
- * STUBS is the folder of the stub libraries.
+ * Loaded objects: paths, build ids, roles, symbols from the image, unloading, readers beside a
+ * writer. STUBS is the folder of the stub libraries.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -112,10 +112,10 @@ static void test_roles(void **state)
         const char *name;
         enum mw_module_role role;
     } cases[] = {
-        {"libmpi_vendor.so", MW_MODULE_MPI},      {"libvendor_sysv.so", MW_MODULE_MPI},
-        {"libtool_plain.so", MW_MODULE_TOOL},     {"libtool_pmpi.so", MW_MODULE_TOOL},
+        {"libmpi_vendor.so", MW_MODULE_MPI},       {"libvendor_sysv.so", MW_MODULE_MPI},
+        {"libtool_plain.so", MW_MODULE_TOOL},      {"libtool_pmpi.so", MW_MODULE_TOOL},
         {"libsome_binding.so", MW_MODULE_BINDING}, {"libfortran_tool.so", MW_MODULE_TOOL},
-        {"libplugin.so", MW_MODULE_PROGRAM},      {"mca_btl_stub.so", MW_MODULE_MPI},
+        {"libplugin.so", MW_MODULE_PROGRAM},       {"mca_btl_stub.so", MW_MODULE_MPI},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         void *handle = dlopen(stub_path(cases[i].name), RTLD_LAZY | RTLD_LOCAL);
@@ -200,8 +200,9 @@ static void test_symbols(void **state)
 /* Against the loader itself, on a library with versions and IFUNCs. */
 static void test_symbols_of_libc(void **state)
 {
-    static const char *const names[] = {"qsort",  "open",    "malloc",     "environ", "puts",
-                                        "memfd_create", "fopen", "pthread_create", "stdout", "nothing"};
+    static const char *const names[] = {"qsort",  "open",         "malloc", "environ",
+                                        "puts",   "memfd_create", "fopen",  "pthread_create",
+                                        "stdout", "nothing"};
     void *handle = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
     assert_non_null(handle);
     mw_modules_refresh();
@@ -366,20 +367,13 @@ int main(int argc, char **argv)
         return 1;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_notify),
-        cmocka_unit_test(test_program),
-        cmocka_unit_test(test_bounds),
-        cmocka_unit_test(test_build_id),
-        cmocka_unit_test(test_roles),
-        cmocka_unit_test(test_symbols),
-        cmocka_unit_test(test_symbols_of_libc),
-        cmocka_unit_test(test_unload),
-        cmocka_unit_test(test_replaced_unseen),
-        cmocka_unit_test(test_paths),
-        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_roles_of_real_mpis),
-        cmocka_unit_test(test_bounds),
-        cmocka_unit_test(test_full),
+        cmocka_unit_test(test_notify),          cmocka_unit_test(test_program),
+        cmocka_unit_test(test_bounds),          cmocka_unit_test(test_build_id),
+        cmocka_unit_test(test_roles),           cmocka_unit_test(test_symbols),
+        cmocka_unit_test(test_symbols_of_libc), cmocka_unit_test(test_unload),
+        cmocka_unit_test(test_replaced_unseen), cmocka_unit_test(test_paths),
+        cmocka_unit_test(test_threads),         cmocka_unit_test(test_roles_of_real_mpis),
+        cmocka_unit_test(test_bounds),          cmocka_unit_test(test_full),
     };
     return cmocka_run_group_tests_name("modules", tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Redaction, both ways: what must not get into a trace, and what must come through whole. The secrets here
- * are made up.
+ * Redaction, both ways: what must not get into a trace, and what must come through whole. The
+ * secrets here are made up.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,12 +14,12 @@
 
 #include "probe/redact.h"
 
-#define R MW_REDACTED
-#define HEX40 "3f786850e387550fdab836ed7e6dc881de23001b"
-#define HEX64 "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+#define R      MW_REDACTED
+#define HEX40  "3f786850e387550fdab836ed7e6dc881de23001b"
+#define HEX64  "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 #define BASE64 "wJalrXUtnFEMIK7MDENGbPxRfiCYEXAMPLEKEYq9Zt41"
-#define JWT "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9P"
-#define UUID "8932f937-d72c-4106-c12f-20bd9faed9f6"
+#define JWT    "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9P"
+#define UUID   "8932f937-d72c-4106-c12f-20bd9faed9f6"
 
 struct setting {
     const char *key, *value, *expected; /* expected NULL: unchanged */
@@ -123,7 +123,10 @@ static const struct setting plain_settings[] = {
     {"EBBUILDID", HEX40, NULL},
     {"SLURM_BUILD_ID", HEX40, NULL},
     {"PMIX_X", "build-id=" HEX40, NULL},
-    {"PMIX_X", "sha256:" "abc", NULL},
+    {"PMIX_X",
+     "sha256:"
+     "abc",
+     NULL},
     {"LOADEDMODULES", "gcc/12.2.0:ucx@main", NULL},
     {"SPACK_X", "openmpi@4.1.5:4.2", NULL},
     {"PMIX_X", "joe@host", NULL},

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A library that plays an MPI of an unknown vendor: functions, an IFUNC, a thread-local, an object. */
+/* A library that plays an MPI of an unknown vendor: functions, an IFUNC, a thread-local, an object.
+ */
 #include "stubs.h"
 
 int MPI_Init(int *argc, char ***argv)
