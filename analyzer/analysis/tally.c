@@ -8,6 +8,7 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "analyzer/analysis/tally_process.h"
@@ -207,6 +208,8 @@ static void tally_merge(struct mw_tally *tally, const struct mw_process_tally *f
     tally->pair_time += to_ns(from, from->pair_ticks);
     tally->cancelled += from->cancelled;
     tally->events += from->events;
+    for (size_t i = 0; i < from->damage.count; i++)
+        *mw_vector_add(&tally->damage) = from->damage.at[i];
 }
 
 static void *tally_work(void *context)
@@ -253,6 +256,13 @@ static void mark_open_comms(const struct mw_tally *tally, unsigned char *open_co
     }
 }
 
+static int damage_compare(const void *left, const void *right)
+{
+    const struct mw_event_damage *a = left, *b = right;
+    int order = strcmp(a->file, b->file);
+    return order ? order : (a->offset > b->offset) - (a->offset < b->offset);
+}
+
 struct mw_tally *mw_tally_create(const struct mw_model *model, const struct mw_comms *comms,
                                  void (*progress)(uint64_t events))
 {
@@ -266,6 +276,8 @@ struct mw_tally *mw_tally_create(const struct mw_model *model, const struct mw_c
     mark_open_comms(tally, work.open_comms);
     pthread_mutex_init(&work.lock, NULL);
     run_workers(&work);
+    if (tally->damage.count)
+        qsort(tally->damage.at, tally->damage.count, sizeof(tally->damage.at[0]), damage_compare);
     pthread_mutex_destroy(&work.lock);
     free(work.open_comms);
     return tally;
@@ -283,6 +295,11 @@ void mw_tally_free(struct mw_tally *tally)
     free(tally->sites.at);
     free(tally->pairs.at);
     free(tally->progress.at);
+    for (size_t i = 0; i < tally->damage.count; i++) {
+        free(tally->damage.at[i].file);
+        free(tally->damage.at[i].text);
+    }
+    free(tally->damage.at);
     free(tally->processes);
     free(tally->comm_totals);
     free(tally);

@@ -88,6 +88,12 @@ struct mw_progress_entry {
     uint64_t next;          /* instances that it started, by number: all below */
 };
 
+/* Events that turned out to be unreadable: what mw_trace_damage does not know yet. */
+struct mw_event_damage {
+    char *file, *text;
+    uint64_t offset, length;
+};
+
 struct mw_tally {
     const struct mw_model *model;
     const struct mw_comms *comms;
@@ -108,6 +114,7 @@ struct mw_tally {
     uint64_t upper;         /* messages in `pairs` whose size is an upper bound */
     uint64_t receiver_side; /* messages counted at the receiver because the sender was not recorded */
     uint64_t events;
+    MW_VECTOR(struct mw_event_damage) damage; /* by file and offset */
     size_t timed; /* processes whose times are known */
 };
 

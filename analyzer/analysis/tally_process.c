@@ -295,6 +295,16 @@ static uint64_t wall_ticks(const struct mw_process *process, uint64_t last_end)
     return process->began && end > process->began ? end - process->began : 0;
 }
 
+static void keep_damage(struct mw_process_tally *tally, const struct mw_stream *stream)
+{
+    for (size_t i = 0; i < mw_stream_damage_count(stream); i++) {
+        const struct mw_damage *damage = mw_stream_damage(stream, i);
+        *mw_vector_add(&tally->damage) =
+            (struct mw_event_damage){mw_text_copy(damage->file), mw_text_copy(damage->text),
+                                     damage->offset, damage->length};
+    }
+}
+
 struct mw_process_tally *mw_process_tally_create(const struct mw_model *model, size_t number,
                                                  void (*progress)(uint64_t events))
 {
@@ -317,6 +327,7 @@ struct mw_process_tally *mw_process_tally_create(const struct mw_model *model, s
     tally->total.threads = mw_stream_threads(stream);
     tally->total.events_missing = mw_stream_missing(stream);
     tally->total.status = mw_stream_status(stream);
+    keep_damage(tally, stream);
     tally->total.wall = wall_ticks(tally->process, tally->total.last_end);
     mw_stream_close(stream);
     mw_requests_free(requests);
@@ -333,5 +344,6 @@ void mw_process_tally_free(struct mw_process_tally *tally)
     free(tally->sites.at);
     free(tally->pairs.at);
     free(tally->comms.at);
+    free(tally->damage.at);
     free(tally);
 }

@@ -39,6 +39,7 @@ struct mw_process_tally {
     MW_VECTOR(struct mw_local_site) sites;
     MW_VECTOR(struct mw_local_pair) pairs;
     MW_VECTOR(struct mw_local_comm) comms;
+    MW_VECTOR(struct mw_event_damage) damage; /* texts go to the tally */
     struct mw_size_total sizes[MW_SIZE_CLASSES];
     struct mw_process_total total; /* times in ticks */
     struct mw_pair outside, unknown;

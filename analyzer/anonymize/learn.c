@@ -14,7 +14,13 @@ static void learn_fact(struct mw_names *names, const struct mw_fact *fact)
     static const char *const hosts[] = {"HOSTNAME", "hostname", "HOST", "SLURMD_NODENAME",
                                         "SLURM_SUBMIT_HOST", "SLURM_LAUNCH_NODE", "PBS_O_HOST",
                                         "HYDI_CONTROL_HOST"};
+    static const char *const jobs[] = {"SLURM_JOB_ID", "SLURM_JOBID", "PBS_JOBID", "LSB_JOBID",
+                                       "PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "JOB_ID",
+                                       "PALS_APID", "FLUX_JOB_ID"};
     mw_names_learn_paths(names, fact->value);
+    for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++)
+        if (!strcmp(fact->key, jobs[i]) && strlen(fact->value) >= MW_NAMES_SHORT)
+            mw_names_forbid(names, MW_NAME_JOB, fact->value, strlen(fact->value));
     for (size_t i = 0; i < sizeof(users) / sizeof(users[0]); i++)
         if (!strcmp(fact->key, users[i]))
             mw_names_forbid(names, MW_NAME_USER, fact->value, strlen(fact->value));
@@ -46,7 +52,7 @@ static void learn_job(struct mw_names *names, const struct mw_job *job)
 {
     size_t length = strlen(job->job_id);
     mw_names_add_program(names, job->program);
-    if (length >= 4)
+    if (length >= MW_NAMES_SHORT)
         mw_names_forbid(names, MW_NAME_JOB, job->job_id, length);
     for (size_t i = 0; i < job->command_count; i++)
         mw_names_learn_paths(names, job->command[i]);

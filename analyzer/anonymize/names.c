@@ -11,8 +11,6 @@
 
 #include "analyzer/render/labels.h"
 
-#define ANYWHERE_LENGTH 4 /* texts at least so long are forbidden inside words, too */
-
 static const char *const prefixes[MW_NAME_KINDS] = {
     "node", "domain", "user", "dir", "path", "address", "boot", "job", "arg", "value", "word",
 };
@@ -119,7 +117,7 @@ const struct mw_literal *mw_names_match(const struct mw_names *names, const char
         /* Names of hosts and domains are the same in capitals. */
         if (strncasecmp(text + at, literal->text, literal->length))
             continue;
-        if (literal->length >= ANYWHERE_LENGTH ||
+        if (literal->length >= MW_NAMES_SHORT ||
             ((at == 0 || !is_word(text[at - 1])) && !is_word(text[at + literal->length])))
             return literal;
     }

@@ -60,6 +60,7 @@ int mw_names_is_program(const struct mw_names *names, const char *path);
 void mw_names_sort(struct mw_names *names);
 /* The forbidden text that stands at text[at], or NULL. Short ones count as whole words only. */
 const struct mw_literal *mw_names_match(const struct mw_names *names, const char *text, size_t at);
+#define MW_NAMES_SHORT 4 /* texts with fewer characters are short */
 /* A random key instead of a process's key; 0 stays 0. */
 uint64_t mw_names_process_key(struct mw_names *names, uint64_t key);
 void mw_names_free(struct mw_names *names);

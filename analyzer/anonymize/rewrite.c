@@ -208,6 +208,16 @@ static void put_field(struct mw_buffer *buffer, const struct mw_field *field)
         mw_put_u64(buffer, field->id, field->value);
 }
 
+static char *rewrite_fact_text(struct mw_names *names, unsigned id, const char *key,
+                               const char *text)
+{
+    if (id == MW_F_FACT_key || id == MW_F_FACT_section)
+        return mw_scrub_key(names, text);
+    if (id == MW_F_FACT_value)
+        return mw_scrub_value(names, key, text);
+    return mw_scrub_text(names, text);
+}
+
 static enum mw_status rewrite_fact(struct rewriting *rewriting, const struct mw_field *fact)
 {
     struct mw_reader reader = {fact->data, fact->data + fact->size};
@@ -226,9 +236,7 @@ static enum mw_status rewrite_fact(struct rewriting *rewriting, const struct mw_
     const char *key = text[MW_F_FACT_key] ? text[MW_F_FACT_key] : "";
     size_t mark = mw_put_begin(rewriting->buffer, fact->id);
     for (unsigned id = MW_F_FACT_section; id <= MW_F_FACT_source; id++) {
-        char *safe = id == MW_F_FACT_value
-                         ? mw_scrub_value(rewriting->names, key, text[id] ? text[id] : "")
-                         : mw_scrub_text(rewriting->names, text[id] ? text[id] : "");
+        char *safe = rewrite_fact_text(rewriting->names, id, key, text[id] ? text[id] : "");
         mw_put_text(rewriting->buffer, id, safe);
         free(safe);
     }

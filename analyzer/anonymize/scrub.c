@@ -35,14 +35,28 @@ static int is_public_name(const char *name)
            (length > 5 && !strcmp(name + length - 5, ".conf"));
 }
 
-/* Only the forbidden names: for what has no paths in it. */
-static char *scrub_names(struct mw_names *names, const char *text)
+/* The kernel's own files are called the same everywhere; control groups are named after jobs and users. */
+static int is_kernel_path(const char *path)
+{
+    static const char *const starts[] = {"/proc/self/", "/proc/sys/", "/proc/cpuinfo",
+                                         "/proc/meminfo", "/proc/cmdline", "/sys/class/",
+                                         "/sys/devices/", "/sys/kernel/", "/sys/module/"};
+    for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
+        if (!strncmp(path, starts[i], strlen(starts[i])))
+            return 1;
+    return 0;
+}
+
+/* Only the forbidden names of at least this length: for what has no paths in it. */
+static char *scrub_names_from(struct mw_names *names, const char *text, size_t least)
 {
     char *result = NULL;
     size_t size = 0, at = 0;
     FILE *out = open_text(&result, &size);
     while (text[at]) {
         const struct mw_literal *literal = mw_names_match(names, text, at);
+        if (literal && literal->length < least)
+            literal = NULL;
         if (literal)
             fputs(literal->stand_in, out);
         else
@@ -51,6 +65,16 @@ static char *scrub_names(struct mw_names *names, const char *text)
     }
     fclose(out);
     return result;
+}
+
+static char *scrub_names(struct mw_names *names, const char *text)
+{
+    return scrub_names_from(names, text, 0);
+}
+
+char *mw_scrub_key(struct mw_names *names, const char *key)
+{
+    return scrub_names_from(names, key, MW_NAMES_SHORT);
 }
 
 char *mw_scrub_folder(struct mw_names *names, const char *path)
@@ -85,10 +109,13 @@ char *mw_scrub_path(struct mw_names *names, const char *path)
 static void scrub_inner_path(struct scrubbing *scrubbing, size_t length)
 {
     char *path = mw_format("%.*s", (int)length, scrubbing->text + scrubbing->at);
-    char *result = is_public_name(mw_basename(path))
-                       ? mw_scrub_path(scrubbing->names, path)
-                       : mw_format("/%s", mw_names_stand_in(scrubbing->names, MW_NAME_PATH, path,
-                                                            length));
+    char *result;
+    if (is_kernel_path(path))
+        result = scrub_names_from(scrubbing->names, path, MW_NAMES_SHORT);
+    else if (is_public_name(mw_basename(path)))
+        result = mw_scrub_path(scrubbing->names, path);
+    else
+        result = mw_format("/%s", mw_names_stand_in(scrubbing->names, MW_NAME_PATH, path, length));
     fputs(result, scrubbing->out);
     free(result);
     free(path);
@@ -259,23 +286,16 @@ char *mw_scrub_command(struct mw_names *names, const char *command)
 
 int mw_scrub_hides(const char *key)
 {
+    /* Paths are taken out of any value: these are for names that stand alone. */
     static const char *const parts[] = {
-        "HOST",  "NODELIST", "NODE_LIST", "NODEFILE", "NODENAME", "NODE_NAME", "USER",
-        "LOGNAME", "ACCOUNT", "PROJECT",   "JOB_NAME", "JOBNAME",  "JOBID",     "JOB_ID",
-        "NAMESPACE", "UUID", "GUID",      "SERIAL",   "ADDR",     "MAIL",      "HOME",
-        "PWD",   "WORKDIR",  "SUBMIT",    "CLUSTER",  "PARTITION", "QUEUE",    "RESERVATION",
-        "COMMENT", "_URI",   "JOB_GID",   "JOB_UID",  "GROUP",    "CGROUP",    "CONTAINER_ID",
-        "ESS_BASE_JOBID",
+        "HOST",     "NODELIST",  "NODE_LIST", "NODEFILE",    "NODENAME", "NODE_NAME", "USER",
+        "LOGNAME",  "ACCOUNT",   "PROJECT",   "JOB_NAME",    "JOBNAME",  "JOBID",     "JOB_ID",
+        "NAMESPACE", "UUID",     "GUID",      "SERIAL",      "ADDR",     "MAIL",      "SUBMIT",
+        "CLUSTER",  "PARTITION", "QUEUE",     "RESERVATION", "COMMENT",  "_URI",      "_uri",
+        "JOB_GID",  "JOB_UID",   "CONTAINER_ID", "jobid",    "hostname", "nodename",  "machine_id",
     };
-    char upper[128];
-    size_t length = strlen(key);
-    if (length >= sizeof(upper))
-        length = sizeof(upper) - 1;
-    for (size_t i = 0; i < length; i++)
-        upper[i] = (char)toupper((unsigned char)key[i]);
-    upper[length] = 0;
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-        if (strstr(upper, parts[i]))
+        if (strstr(key, parts[i]))
             return 1;
     return 0;
 }

@@ -19,6 +19,8 @@ char *mw_scrub_host(struct mw_names *names, const char *host);
 char *mw_scrub_argument(struct mw_names *names, const char *argument, int first);
 /* A command line as a shell reads it, word by word. */
 char *mw_scrub_command(struct mw_names *names, const char *command);
+/* The name of a setting. Short names of hosts ("vm") are not looked for: they are words of the language there. */
+char *mw_scrub_key(struct mw_names *names, const char *key);
 /* The value of a setting, judged by its name. */
 char *mw_scrub_value(struct mw_names *names, const char *key, const char *value);
 /* Whether the name of a setting says that its value names users, hosts, places or jobs. */

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analyzer/analysis/tally.h"
 #include "analyzer/base/memory.h"
 #include "analyzer/render/progress.h"
 #include "analyzer/render/text.h"
@@ -52,6 +53,21 @@ static void complain_damage(const mw_trace *trace)
     }
     if (count > DAMAGE_LINES)
         mw_complain("... %zu more damaged places", count - DAMAGE_LINES);
+}
+
+void mw_command_damage(const struct mw_tally *tally)
+{
+    for (size_t i = 0; i < tally->damage.count && i < DAMAGE_LINES; i++)
+        mw_complain("%s: offset %" PRIu64 ": %s", tally->damage.at[i].file,
+                    tally->damage.at[i].offset, tally->damage.at[i].text);
+    if (tally->damage.count > DAMAGE_LINES)
+        mw_complain("... %zu more damaged places", tally->damage.count - DAMAGE_LINES);
+    for (size_t i = 0; i < tally->model->process_count; i++)
+        if (tally->processes[i].status != MW_OK) {
+            mw_complain("not all events could be read: %s",
+                        mw_status_text(tally->processes[i].status));
+            return;
+        }
 }
 
 static void complain_open(const struct mw_paths *paths, size_t failed, enum mw_status status,

@@ -34,6 +34,10 @@ void mw_paths_add(struct mw_paths *paths, const char *path);
 /* Opens the traces, or says why not and returns NULL. Damage is said on stderr, a line each. */
 mw_trace *mw_command_open(const struct mw_paths *paths, unsigned flags);
 
+/* Says which events could not be read, a line each. */
+struct mw_tally;
+void mw_command_damage(const struct mw_tally *tally);
+
 /* One line on stderr: "mpiwatch: ...". */
 void mw_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -104,6 +104,7 @@ static int matrix_write(const mw_trace *trace, const struct options *options)
         events += model->threads.at[i].next;
     mw_progress_begin("reading events", events);
     struct mw_tally *tally = mw_tally_create(model, comms, mw_progress_add);
+    mw_command_damage(tally);
     struct mw_matrix *matrix =
         mw_matrix_create(tally, options->metric, options->kind, (enum mw_matrix_by)options->by);
     mw_progress_end();

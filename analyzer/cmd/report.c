@@ -60,6 +60,7 @@ static json_t *build_report(const mw_trace *trace, const struct options *options
         events += model->threads.at[i].next;
     mw_progress_begin("reading events", events);
     struct mw_tally *tally = mw_tally_create(model, comms, mw_progress_add);
+    mw_command_damage(tally);
     struct mw_stuck *stuck = mw_stuck_create(tally);
     mw_progress_begin("looking up call sites", 0);
     in.model = model;

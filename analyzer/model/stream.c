@@ -111,6 +111,25 @@ enum mw_status mw_stream_status(const struct mw_stream *stream)
     return stream->status;
 }
 
+size_t mw_stream_damage_count(const struct mw_stream *stream)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < stream->cursors.count; i++)
+        count += mw_cursor_damage_count(stream->cursors.at[i]);
+    return count;
+}
+
+const struct mw_damage *mw_stream_damage(const struct mw_stream *stream, size_t index)
+{
+    for (size_t i = 0; i < stream->cursors.count; i++) {
+        size_t count = mw_cursor_damage_count(stream->cursors.at[i]);
+        if (index < count)
+            return mw_cursor_damage(stream->cursors.at[i], index);
+        index -= count;
+    }
+    return NULL;
+}
+
 size_t mw_stream_threads(const struct mw_stream *stream)
 {
     return stream->cursors.count;

@@ -19,6 +19,9 @@ enum mw_status mw_stream_next(struct mw_stream *stream, uint64_t *thread,
 uint64_t mw_stream_missing(const struct mw_stream *stream);
 /* What the first thread that could not be read to its end had; MW_OK when all could. */
 enum mw_status mw_stream_status(const struct mw_stream *stream);
+/* What turned out to be unreadable, beyond mw_trace_damage. Belongs to the stream. */
+size_t mw_stream_damage_count(const struct mw_stream *stream);
+const struct mw_damage *mw_stream_damage(const struct mw_stream *stream, size_t index);
 size_t mw_stream_threads(const struct mw_stream *stream);
 void mw_stream_close(struct mw_stream *stream);
 

@@ -23,6 +23,6 @@ json_t *mw_doc_report(const struct mw_doc_input *in)
     json_object_set_new(report, "environment", mw_doc_environment(in->model));
     json_object_set_new(report, "health", mw_doc_health(in->model));
     json_object_set_new(report, "cost", mw_doc_cost(in->model));
-    json_object_set_new(report, "damage", mw_doc_damage(in->model->trace));
+    json_object_set_new(report, "damage", mw_doc_damage(in->model->trace, in->tally));
     return report;
 }

@@ -44,7 +44,8 @@ json_t *mw_doc_stuck(const struct mw_doc_input *in);
 json_t *mw_doc_environment(const struct mw_model *model);
 json_t *mw_doc_health(const struct mw_model *model);
 json_t *mw_doc_cost(const struct mw_model *model);
-json_t *mw_doc_damage(const mw_trace *trace);
+/* tally: NULL where no events were read. */
+json_t *mw_doc_damage(const mw_trace *trace, const struct mw_tally *tally);
 
 void mw_report_text(const json_t *report, FILE *out);
 

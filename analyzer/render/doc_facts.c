@@ -191,16 +191,25 @@ json_t *mw_doc_cost(const struct mw_model *model)
         mw_json_ns(sums.most.longest_ns), "memory_max_bytes", mw_json_count(sums.most.memory));
 }
 
-json_t *mw_doc_damage(const mw_trace *trace)
+static json_t *damage_entry(const char *file, uint64_t offset, uint64_t length, const char *text)
+{
+    return json_pack("{s:o, s:o, s:o, s:o}", "file", mw_json_text(file), "offset",
+                     mw_json_count(offset), "length", mw_json_count(length), "text",
+                     mw_json_text(text));
+}
+
+json_t *mw_doc_damage(const mw_trace *trace, const struct mw_tally *tally)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < mw_trace_damage_count(trace); i++) {
         const struct mw_damage *damage = mw_trace_damage(trace, i);
-        json_array_append_new(list, json_pack("{s:o, s:o, s:o, s:o}", "file",
-                                              mw_json_text(damage->file), "offset",
-                                              mw_json_count(damage->offset), "length",
-                                              mw_json_count(damage->length), "text",
-                                              mw_json_text(damage->text)));
+        json_array_append_new(list, damage_entry(damage->file, damage->offset, damage->length,
+                                                 damage->text));
+    }
+    for (size_t i = 0; tally && i < tally->damage.count; i++) {
+        const struct mw_event_damage *damage = &tally->damage.at[i];
+        json_array_append_new(list, damage_entry(damage->file, damage->offset, damage->length,
+                                                 damage->text));
     }
     return list;
 }

@@ -45,6 +45,14 @@ static json_t *texts(const char *const *list, size_t count)
     return array;
 }
 
+void mw_dump_damage(const struct mw_dump *dump, const struct mw_damage *damage)
+{
+    dump_line(dump, "damage",
+              json_pack("{s:o, s:o, s:o, s:o}", "file", mw_json_text(damage->file), "offset",
+                        mw_json_count(damage->offset), "length", mw_json_count(damage->length),
+                        "text", mw_json_text(damage->text)));
+}
+
 static void dump_files(const struct mw_dump *dump)
 {
     const mw_trace *trace = dump->model->trace;
@@ -57,13 +65,8 @@ static void dump_files(const struct mw_dump *dump)
                             mw_json_count(file->chunks), "writer", mw_json_text(file->writer),
                             "host", mw_json_text(file->host), "residue", file->residue));
     }
-    for (size_t i = 0; i < mw_trace_damage_count(trace); i++) {
-        const struct mw_damage *damage = mw_trace_damage(trace, i);
-        dump_line(dump, "damage",
-                  json_pack("{s:o, s:o, s:o, s:o}", "file", mw_json_text(damage->file), "offset",
-                            mw_json_count(damage->offset), "length", mw_json_count(damage->length),
-                            "text", mw_json_text(damage->text)));
-    }
+    for (size_t i = 0; i < mw_trace_damage_count(trace); i++)
+        mw_dump_damage(dump, mw_trace_damage(trace, i));
     dump_line(dump, "job",
               json_pack("{s:o, s:o, s:o, s:o, s:o}", "key", mw_json_text(job->key), "launcher",
                         mw_json_text(job->launcher), "job_id", mw_json_text(job->job_id), "program",

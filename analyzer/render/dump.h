@@ -24,6 +24,9 @@ struct mw_dump {
 /* MW_OK, or the first status of a thread that could not be read to its end. */
 enum mw_status mw_dump(const struct mw_dump *dump);
 
+/* dump.c */
+void mw_dump_damage(const struct mw_dump *dump, const struct mw_damage *damage);
+
 /* dump_events.c */
 enum mw_status mw_dump_events(const struct mw_dump *dump, size_t process, uint64_t thread);
 

@@ -226,6 +226,8 @@ enum mw_status mw_dump_events(const struct mw_dump *dump, size_t number, uint64_
     }
     if (status == MW_END && mw_cursor_missing(cursor) > missing)
         dump_missing(&at, mw_cursor_missing(cursor) - missing);
+    for (size_t i = 0; i < mw_cursor_damage_count(cursor); i++)
+        mw_dump_damage(dump, mw_cursor_damage(cursor, i));
     mw_cursor_close(cursor);
     return status == MW_END ? MW_OK : status;
 }

@@ -74,7 +74,7 @@ json_t *mw_info_document(const struct mw_model *model, const char *const *paths,
     json_object_set_new(info, "files", info_files(model));
     json_object_set_new(info, "chunks", info_chunks(model));
     json_object_set_new(info, "process_list", list);
-    json_object_set_new(info, "damage", mw_doc_damage(model->trace));
+    json_object_set_new(info, "damage", mw_doc_damage(model->trace, NULL));
     return info;
 }
 

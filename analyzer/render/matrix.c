@@ -131,6 +131,6 @@ json_t *mw_matrix_head(const struct mw_matrix *matrix, const char *const *paths,
     json_object_set_new(head, "cell_count", json_integer((json_int_t)matrix->cells.count));
     json_object_set_new(head, "events_missing", mw_json_count(events_missing(matrix->tally)));
     json_object_set_new(head, "besides", others(matrix));
-    json_object_set_new(head, "damage", mw_doc_damage(matrix->model->trace));
+    json_object_set_new(head, "damage", mw_doc_damage(matrix->model->trace, matrix->tally));
     return head;
 }

@@ -13,6 +13,12 @@
 #define SETTINGS_SHOWN 16
 #define DAMAGE_SHOWN 10
 
+/* From a file of parameters. */
+static int is_parameter(const json_t *fact)
+{
+    return strcmp(mw_json_string(fact, "section"), "parameter") == 0;
+}
+
 /* Settings that steer MPI and the fabric: the others are in the JSON form. */
 static int setting_matters(const json_t *fact)
 {
@@ -31,7 +37,7 @@ static int setting_matters(const json_t *fact)
     for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
         if (!strncmp(key, prefixes[i], strlen(prefixes[i])))
             return 1;
-    return !strcmp(mw_json_string(fact, "section"), "parameter");
+    return is_parameter(fact);
 }
 
 static void setting_print(const json_t *fact, FILE *out)
@@ -127,8 +133,8 @@ void mw_text_environment(const json_t *report, FILE *out)
     mw_text_heading(out, "Settings of MPI and the fabric");
     for (int parameters = 1; parameters >= 0; parameters--)
         json_array_foreach (facts, index, fact)
-            if (!strcmp(mw_json_string(fact, "section"), "parameter") == parameters &&
-                setting_matters(fact) && ++total <= SETTINGS_SHOWN)
+            if (is_parameter(fact) == parameters && setting_matters(fact) &&
+                ++total <= SETTINGS_SHOWN)
                 setting_print(fact, out);
     if (!total)
         mw_text_paragraph(out, MW_STYLE_PLAIN, "none is set");
