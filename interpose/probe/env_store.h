@@ -23,10 +23,10 @@ typedef void (*mw_env_emit_fn)(const uint8_t *chunk, size_t size, void *context)
 
 /* Collects this process's facts, and the node's where nobody has, and emits the chunks. `file` is
  * the node file, readable at any offset; it may be written to by others meanwhile. A process that
- * is not the first in the file (whose chunk stands first is) and finds no base yet: may_wait 1:
- * emits nothing and returns MW_ERR_NOT_FOUND: call again later, after the real MPI_Init say;
- *   may_wait 0: writes everything itself.
- * MW_ERR_MEMORY: no pages, nothing emitted. */
+ * is not the first in the file (whose chunk stands first is) and finds no base yet emits nothing
+ * where it may wait and returns MW_ERR_NOT_FOUND, to be called again later (after the real
+ * MPI_Init, say); where it may not, it writes everything itself. MW_ERR_MEMORY: no pages, nothing
+ * emitted. */
 enum mw_status mw_env_store(int file, uint64_t process, int may_wait, mw_env_emit_fn emit,
                             void *context);
 

@@ -25,9 +25,9 @@ struct mw_module_entry {
      * the object's file gives for a place is (place − start) + (first segment's p_vaddr rounded the
      * same way). */
     uintptr_t start, end;
-    const char
-        *path; /* as the kernel knows the file, symbolic links resolved; else the loader's name */
-    const char *name; /* as the loader was told: may be relative, a link, or "" for the program */
+    /* path: the file as the kernel knows it, symbolic links resolved; else the loader's name.
+     * name: as the loader was told: may be relative, a link, or "" for the program. */
+    const char *path, *name;
     uint8_t build_id[MW_BUILD_ID_MAX];
     uint32_t build_id_size;
     uint32_t pass;    /* refresh that saw it last */

@@ -52,7 +52,8 @@ void mw_text_add_hex(struct mw_text *text, uint64_t value);
 /* The parts joined, for paths: NULL ends the list. Returns out. */
 const char *mw_join(char *out, size_t capacity, const char *first, ...) __attribute__((sentinel));
 
-/* A decimal or (with 0x) hexadecimal number at the start of a text; *end as strtoull sets it. */
+/* The number at the start of a text, after blanks, with digits below `base` (10 or 16, no prefix);
+ * *end (or NULL) is where it ends. */
 uint64_t mw_number(const char *text, int base, const char **end);
 
 #endif
