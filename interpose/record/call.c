@@ -99,6 +99,8 @@ static int admit(struct mw_call *call, enum mw_function function, const void *ca
     if (!thread)
         return 0;
     if (!nested) { /* whatever a longjmp left behind */
+        if (__builtin_expect(outer != NULL, 0))
+            mw_waits_abandon(thread);
         atomic_store_explicit(&thread->area->open_depth, 0, memory_order_relaxed);
         thread->scratch_used = 0;
     }

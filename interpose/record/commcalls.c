@@ -51,7 +51,7 @@ void mw_comm_new_end(struct mw_call *call, int rc, enum mw_comm_how how, mw_hand
 
 void mw_comm_free_begin(struct mw_call *call, void *comm)
 {
-    mw_handle handle = mw_abi_load(mw_recorder.abi, comm, 0);
+    mw_handle handle = comm ? mw_abi_load(mw_recorder.abi, comm, 0) : mw_recorder.abi->comm_null;
     call->keep.word[1] = mw_abi_handle(mw_recorder.abi, handle);
     mw_coll_open(call, handle, MW_NO_ROOT);
 }

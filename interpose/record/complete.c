@@ -16,43 +16,42 @@ static const mw_handle *handles_of(const struct mw_call *call)
     return call->keep.pointer[KEEP_HANDLES];
 }
 
-/* A wildcard among the requests: only a status will tell what it matched. */
-static int has_wildcard(const mw_handle *handles, int count)
-{
-    struct mw_request request;
-    if (atomic_load_explicit(&mw_recorder.wildcards, memory_order_relaxed) == 0)
-        return 0;
-    for (int i = 0; i < count; i++)
-        if (mw_request_peek(handles[i], &request) && request.kind == MW_EVENT_RECV &&
-            (request.flags & (MW_EVENT_ANY_SOURCE | MW_EVENT_ANY_TAG)))
-            return 1;
-    return 0;
-}
-
-/* Copies the handles and lends statuses where they are needed; then opens the call. */
-static void begin(struct mw_call *call, int count, const void *requests, void **statuses, int many)
+/* Copies the handles and lends statuses where they may be needed: only a status tells what a wildcard
+ * matched, and which of the requests are wildcards would take longer to find out. Then opens the call.
+ * A null pointer is the program's mistake, for MPI to report. */
+static void begin(struct mw_call *call, int given, const void *requests, void **statuses, int many)
 {
     struct mw_thread_state *thread = call->thread;
+    size_t count = requests && given > 0 ? (size_t)given : 0;
     call->keep.word[KEEP_MARK] = thread->scratch_used;
-    mw_handle *handles = count > 0
-                             ? mw_scratch_push(thread, (size_t)count * sizeof *handles)
-                             : NULL;
+    mw_handle *handles = count ? mw_scratch_push(thread, count * sizeof *handles) : NULL;
     call->keep.pointer[KEEP_HANDLES] = handles;
-    for (int i = 0; handles && i < count; i++)
-        handles[i] = mw_abi_load(mw_recorder.abi, requests, (size_t)i);
-    if (count > 0 && !handles)
+    for (size_t i = 0; handles && i < count; i++)
+        handles[i] = mw_abi_load(mw_recorder.abi, requests, i);
+    if (count && !handles)
         mw_health("waits", "no memory to follow a wait on many requests: their completion is unknown");
-    int needed = handles && has_wildcard(handles, count);
+    int needed = handles && atomic_load_explicit(&mw_recorder.wildcards, memory_order_relaxed) != 0;
     if (many)
-        mw_statuses_borrow(thread, statuses, (size_t)(count > 0 ? count : 0), needed);
+        mw_statuses_borrow(thread, statuses, count, needed);
     else
         mw_status_borrow(thread, statuses, needed);
+    thread->waited = handles;
+    thread->waited_count = handles ? count : 0;
     mw_open(call, 0, MW_PEER_NONE, 0, 0);
+}
+
+void mw_waits_abandon(struct mw_thread_state *thread)
+{
+    for (size_t i = 0; i < thread->waited_count; i++)
+        if (thread->waited[i] != mw_recorder.abi->request_null)
+            mw_request_abandon(thread->waited[i]);
+    thread->waited_count = 0;
 }
 
 static void finish(struct mw_call *call)
 {
     call->thread->scratch_used = call->keep.word[KEEP_MARK];
+    call->thread->waited_count = 0;
     mw_leave(call);
 }
 
@@ -108,13 +107,14 @@ static void describe(struct mw_call *call, const struct mw_request *request, con
     }
 }
 
-/* The one request that the call completed. */
-static void done_one(struct mw_call *call, uint64_t end, mw_handle handle, const void *status)
+/* The one request that the call completed: number `index` of those it was given. */
+static void done_one(struct mw_call *call, uint64_t end, int index, const void *status)
 {
+    const mw_handle *handles = handles_of(call);
     struct mw_request request;
     struct mw_raw_event detail;
     uint32_t flags;
-    if (!mw_request_take(handle, &request)) {
+    if (!handles || !mw_request_take(handles[index], (uint8_t)call->thread->index, &request)) {
         plain(call, end);
         return;
     }
@@ -128,7 +128,8 @@ static void done_part(struct mw_call *call, mw_handle handle, const void *status
     struct mw_request request;
     struct mw_raw_event detail;
     uint32_t flags;
-    if (handle == mw_recorder.abi->request_null || !mw_request_take(handle, &request))
+    if (handle == mw_recorder.abi->request_null ||
+        !mw_request_take(handle, (uint8_t)call->thread->index, &request))
         return;
     describe(call, &request, code ? NULL : status, &detail, &flags);
     if (code) {
@@ -154,6 +155,25 @@ static void failed(struct mw_call *call, uint64_t end, int rc, int count, const 
     mw_call_failed(call, end, rc);
 }
 
+/* The same for those that complete some, and say which. */
+static void failed_some(struct mw_call *call, uint64_t end, int rc, int count, const void *requests,
+                        const int *outcount, const int *indices, const void *statuses)
+{
+    const struct mw_abi *abi = mw_recorder.abi;
+    const mw_handle *handles = handles_of(call);
+    if (!handles || statuses == abi->statuses_ignore ||
+        abi->error_class(rc) != abi->err_in_status || *outcount < 0 || *outcount > count) {
+        failed(call, end, rc, count, requests, abi->statuses_ignore);
+        return;
+    }
+    for (int i = 0; i < *outcount; i++) {
+        const void *status = mw_statuses_at(statuses, (size_t)i);
+        if (indices[i] >= 0 && indices[i] < count)
+            done_part(call, handles[indices[i]], status, mw_status_read(status).error);
+    }
+    mw_call_failed(call, end, rc);
+}
+
 void mw_wait_begin(struct mw_call *call, void *request, void **status)
 {
     begin(call, 1, request, status, 0);
@@ -164,8 +184,8 @@ void mw_wait_end(struct mw_call *call, int rc, void *request, void **status)
     uint64_t end = mw_close(call);
     if (rc != 0)
         failed(call, end, rc, 1, request, mw_recorder.abi->statuses_ignore);
-    else if (handles_of(call))
-        done_one(call, end, handles_of(call)[0], mw_status_usable(*status));
+    else
+        done_one(call, end, 0, mw_status_usable(*status));
     finish(call);
 }
 
@@ -181,15 +201,15 @@ void mw_test_end(struct mw_call *call, int rc, void *request, int *flag, void **
         failed(call, end, rc, 1, request, mw_recorder.abi->statuses_ignore);
     else if (!*flag)
         mw_call_poll(call, end);
-    else if (handles_of(call))
-        done_one(call, end, handles_of(call)[0], mw_status_usable(*status));
+    else
+        done_one(call, end, 0, mw_status_usable(*status));
     finish(call);
 }
 
 static void end_any(struct mw_call *call, uint64_t end, int count, int index, const void *status)
 {
-    if (handles_of(call) && index >= 0 && index < count)
-        done_one(call, end, handles_of(call)[index], status);
+    if (index >= 0 && index < count)
+        done_one(call, end, index, status);
     else
         plain(call, end);
 }
@@ -250,7 +270,7 @@ void mw_waitsome_end(struct mw_call *call, int rc, int count, void *requests, in
 {
     uint64_t end = mw_close(call);
     if (rc != 0)
-        failed(call, end, rc, count, requests, mw_recorder.abi->statuses_ignore);
+        failed_some(call, end, rc, count, requests, outcount, indices, *statuses);
     else
         end_some(call, end, count, *outcount, indices, *statuses);
     finish(call);
@@ -267,7 +287,7 @@ void mw_testsome_end(struct mw_call *call, int rc, int count, void *requests, in
 {
     uint64_t end = mw_close(call);
     if (rc != 0)
-        failed(call, end, rc, count, requests, mw_recorder.abi->statuses_ignore);
+        failed_some(call, end, rc, count, requests, outcount, indices, *statuses);
     else if (*outcount == 0)
         mw_call_poll(call, end);
     else
@@ -334,9 +354,15 @@ void mw_request_poll_end(struct mw_call *call, int rc, mw_handle request, int *f
     mw_leave(call);
 }
 
+/* MPI_REQUEST_NULL where the program gave no place. */
+static mw_handle handle_at(const void *request)
+{
+    return request ? mw_abi_load(mw_recorder.abi, request, 0) : mw_recorder.abi->request_null;
+}
+
 void mw_request_free_begin(struct mw_call *call, void *request)
 {
-    call->keep.word[0] = mw_abi_load(mw_recorder.abi, request, 0);
+    call->keep.word[0] = handle_at(request);
     mw_open(call, 0, MW_PEER_NONE, 0, 0);
 }
 
@@ -360,7 +386,7 @@ void mw_request_free_end(struct mw_call *call, int rc, void *request)
 
 void mw_cancel_begin(struct mw_call *call, void *request)
 {
-    call->keep.word[0] = mw_abi_load(mw_recorder.abi, request, 0);
+    call->keep.word[0] = handle_at(request);
     mw_open(call, 0, MW_PEER_NONE, 0, 0);
 }
 

@@ -69,6 +69,8 @@ struct mw_thread_state {
     struct mw_ordinals *ordinals;
     uint8_t *scratch[MW_SCRATCH_BLOCKS]; /* a stack of bytes for copies of request arrays */
     size_t scratch_used;
+    const mw_handle *waited; /* in scratch: what the innermost Wait or Test in progress was given */
+    size_t waited_count;
     mw_handle last_comm;
     struct mw_comm_entry *last_comm_entry;
     uint32_t last_comm_generation;
@@ -126,6 +128,9 @@ static inline int32_t mw_tag(int tag)
 
 /* scratch.c: memory until thread->scratch_used is set back to what it was. NULL when there is none: the caller goes without. */
 void *mw_scratch_push(struct mw_thread_state *thread, size_t size);
+
+/* complete.c: the innermost Wait or Test of this thread was left by a jump. */
+void mw_waits_abandon(struct mw_thread_state *thread);
 
 /* types.c: bytes of `count` elements. Only after the call succeeded: MPI is asked about the type. */
 uint64_t mw_bytes(struct mw_thread_state *thread, int64_t count, mw_handle type);

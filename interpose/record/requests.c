@@ -3,25 +3,26 @@
 #include "record/requests.h"
 
 #define STRIPES 64u
-#define BUCKETS 256u /* in each stripe */
-#define SLAB 64u     /* nodes taken from the kernel at a time */
+#define BUCKETS 64u /* of a stripe at first */
+#define SLAB 64u    /* nodes taken from the kernel at a time */
+#define LOOKS 32u   /* requests of one handle that are looked at for one of the calling thread */
 
+/* Requests of the same handle hang behind the first of them, oldest first. */
 struct node {
-    struct node *next;
+    struct node *next;  /* another handle in the bucket, or in the free list */
+    struct node *later; /* the same handle */
+    struct node *last;  /* of the same handle; only in the first */
     mw_handle handle;
     struct mw_request request;
 };
 
-/* Thousands of small sends may have one handle: appending must not walk the chain. */
-struct bucket {
-    struct node *head;
-    struct node **tail; /* where the next node goes; NULL while never used */
-};
-
 static struct stripe {
     struct mw_lock lock;
+    uint32_t mask;    /* of the buckets; 0 while never used */
+    uint32_t handles; /* different ones */
     struct node *free;
-    struct bucket buckets[BUCKETS];
+    struct node **buckets;
+    struct node *few[BUCKETS];
 } __attribute__((aligned(64))) stripes[STRIPES];
 
 static uint64_t hash_of(mw_handle handle)
@@ -29,23 +30,49 @@ static uint64_t hash_of(mw_handle handle)
     return (uint64_t)handle * 0x9e3779b97f4a7c15u;
 }
 
-static struct stripe *stripe_of(uint64_t hash)
+static struct stripe *stripe_lock(mw_handle handle)
 {
-    return &stripes[hash >> 58];
+    struct stripe *stripe = &stripes[hash_of(handle) >> 58];
+    mw_lock_take(&stripe->lock);
+    if (!stripe->mask) {
+        stripe->buckets = stripe->few;
+        stripe->mask = BUCKETS - 1;
+    }
+    return stripe;
 }
 
-static struct bucket *bucket_of(struct stripe *stripe, mw_handle handle)
+/* Under the lock, as is all that follows. */
+static struct node **bucket_of(struct stripe *stripe, mw_handle handle)
 {
-    return &stripe->buckets[(hash_of(handle) >> 50) % BUCKETS];
+    return &stripe->buckets[(hash_of(handle) >> 26) & stripe->mask];
 }
 
-/* Under the lock: the link that leads to the first node of this handle, or to the end of the chain. */
+/* The link that leads to the first node of this handle, or to the end of the chain. */
 static struct node **find(struct stripe *stripe, mw_handle handle)
 {
-    struct node **link = &bucket_of(stripe, handle)->head;
+    struct node **link = bucket_of(stripe, handle);
     while (*link && (*link)->handle != handle)
         link = &(*link)->next;
     return link;
+}
+
+/* Short chains for a million requests, too. Without memory they get longer. */
+static void grow(struct stripe *stripe)
+{
+    uint32_t old_mask = stripe->mask;
+    struct node **old = stripe->buckets;
+    struct node **buckets = mw_pages((old_mask + 1) * 4 * sizeof *buckets);
+    if (!buckets)
+        return;
+    stripe->buckets = buckets;
+    stripe->mask = (old_mask + 1) * 4 - 1;
+    for (uint32_t i = 0; i <= old_mask; i++)
+        for (struct node *node = old[i], *next; node; node = next) {
+            struct node **bucket = bucket_of(stripe, node->handle);
+            next = node->next;
+            node->next = *bucket;
+            *bucket = node;
+        }
 }
 
 static struct node *node_new(struct stripe *stripe)
@@ -64,12 +91,38 @@ static struct node *node_new(struct stripe *stripe)
     return node;
 }
 
-static void unlink_node(struct stripe *stripe, struct node **link)
+static void insert(struct stripe *stripe, struct node *node)
 {
-    struct node *node = *link;
-    if (!node->next)
-        bucket_of(stripe, node->handle)->tail = link;
-    *link = node->next;
+    struct node **link = find(stripe, node->handle);
+    node->next = node->later = NULL;
+    if (*link) {
+        (*link)->last->later = node;
+        (*link)->last = node;
+        return;
+    }
+    node->last = node;
+    *link = node;
+    if (++stripe->handles > 2 * stripe->mask)
+        grow(stripe);
+}
+
+/* `before`: the node before it of the same handle; NULL when it is the first, which `link` leads to. */
+static void unlink_node(struct stripe *stripe, struct node **link, struct node *before,
+                        struct node *node)
+{
+    struct node *later = node->later;
+    if (before) {
+        before->later = later;
+        if (!later)
+            (*link)->last = before;
+    } else if (later) {
+        later->next = node->next;
+        later->last = node->last;
+        *link = later;
+    } else {
+        *link = node->next;
+        stripe->handles--;
+    }
     node->next = stripe->free;
     stripe->free = node;
 }
@@ -88,18 +141,12 @@ static void count_wildcard(const struct mw_request *request, int change)
 
 void mw_request_add(mw_handle handle, const struct mw_request *request)
 {
-    struct stripe *stripe = stripe_of(hash_of(handle));
-    mw_lock_take(&stripe->lock);
+    struct stripe *stripe = stripe_lock(handle);
     struct node *node = node_new(stripe);
     if (node) {
-        struct bucket *bucket = bucket_of(stripe, handle);
         node->handle = handle;
         node->request = *request;
-        node->next = NULL;
-        if (!bucket->tail)
-            bucket->tail = &bucket->head;
-        *bucket->tail = node;
-        bucket->tail = &node->next;
+        insert(stripe, node);
     }
     mw_lock_drop(&stripe->lock);
     if (node)
@@ -108,20 +155,38 @@ void mw_request_add(mw_handle handle, const struct mw_request *request)
         mw_health("requests", "no memory for a request: its completion is unknown");
 }
 
-int mw_request_take(mw_handle handle, struct mw_request *request)
+/* The oldest that this thread started, where several have the handle; else the oldest. */
+static struct node *choose(struct node *first, uint8_t origin, struct node **before)
 {
-    struct stripe *stripe = stripe_of(hash_of(handle));
+    struct node *previous = NULL, *node = first;
+    *before = NULL;
+    if (!first || !first->later)
+        return first;
+    for (unsigned i = 0; node && i < LOOKS; i++) {
+        if (node->request.origin == origin) {
+            *before = previous;
+            return node;
+        }
+        previous = node;
+        node = node->later;
+    }
+    return first;
+}
+
+int mw_request_take(mw_handle handle, uint8_t origin, struct mw_request *request)
+{
+    struct stripe *stripe = stripe_lock(handle);
     int taken = 0, removed = 0;
-    mw_lock_take(&stripe->lock);
-    struct node **link = find(stripe, handle);
-    if (*link && (!((*link)->request.flags & MW_EVENT_PERSISTENT) || (*link)->request.active)) {
-        *request = (*link)->request;
+    struct node **link = find(stripe, handle), *before;
+    struct node *node = choose(*link, origin, &before);
+    if (node && (!(node->request.flags & MW_EVENT_PERSISTENT) || node->request.active)) {
+        *request = node->request;
         taken = 1;
         removed = !(request->flags & MW_EVENT_PERSISTENT);
         if (removed)
-            unlink_node(stripe, link);
+            unlink_node(stripe, link, before, node);
         else
-            (*link)->request.active = (*link)->request.cancelled = 0;
+            node->request.active = node->request.cancelled = 0;
     }
     mw_lock_drop(&stripe->lock);
     if (removed)
@@ -131,8 +196,7 @@ int mw_request_take(mw_handle handle, struct mw_request *request)
 
 int mw_request_peek(mw_handle handle, struct mw_request *request)
 {
-    struct stripe *stripe = stripe_of(hash_of(handle));
-    mw_lock_take(&stripe->lock);
+    struct stripe *stripe = stripe_lock(handle);
     const struct node *node = *find(stripe, handle);
     if (node)
         *request = node->request;
@@ -142,8 +206,7 @@ int mw_request_peek(mw_handle handle, struct mw_request *request)
 
 int mw_request_start(mw_handle handle, uint8_t origin, uint32_t number, struct mw_request *request)
 {
-    struct stripe *stripe = stripe_of(hash_of(handle));
-    mw_lock_take(&stripe->lock);
+    struct stripe *stripe = stripe_lock(handle);
     struct node *node = *find(stripe, handle);
     if (node && !(node->request.flags & MW_EVENT_PERSISTENT))
         node = NULL;
@@ -159,13 +222,12 @@ int mw_request_start(mw_handle handle, uint8_t origin, uint32_t number, struct m
 
 int mw_request_forget(mw_handle handle, struct mw_request *request)
 {
-    struct stripe *stripe = stripe_of(hash_of(handle));
-    mw_lock_take(&stripe->lock);
+    struct stripe *stripe = stripe_lock(handle);
     struct node **link = find(stripe, handle);
     int found = *link != NULL;
     if (found) {
         *request = (*link)->request;
-        unlink_node(stripe, link);
+        unlink_node(stripe, link, NULL, *link);
     }
     mw_lock_drop(&stripe->lock);
     if (found)
@@ -175,10 +237,27 @@ int mw_request_forget(mw_handle handle, struct mw_request *request)
 
 void mw_request_mark_cancelled(mw_handle handle)
 {
-    struct stripe *stripe = stripe_of(hash_of(handle));
-    mw_lock_take(&stripe->lock);
+    struct stripe *stripe = stripe_lock(handle);
     struct node *node = *find(stripe, handle);
     if (node)
         node->request.cancelled = 1;
     mw_lock_drop(&stripe->lock);
+}
+
+void mw_request_abandon(mw_handle handle)
+{
+    struct mw_request request;
+    struct stripe *stripe = stripe_lock(handle);
+    struct node **link = find(stripe, handle);
+    int removed = 0;
+    if (*link && ((*link)->request.flags & MW_EVENT_PERSISTENT)) {
+        (*link)->request.active = 0;
+    } else if (*link) {
+        request = (*link)->request;
+        unlink_node(stripe, link, NULL, *link);
+        removed = 1;
+    }
+    mw_lock_drop(&stripe->lock);
+    if (removed)
+        count_wildcard(&request, -1);
 }

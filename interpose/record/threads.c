@@ -100,7 +100,7 @@ struct mw_thread_state *mw_thread_register(void)
     if (key_made)
         pthread_setspecific(key, thread);
     thread->area->tid = (uint32_t)syscall(SYS_gettid);
-    thread->scratch_used = 0;
+    thread->scratch_used = thread->waited_count = 0;
     mw_callsite_thread_start(thread->sites);
     mw_self.thread = thread;
     describe(thread);
