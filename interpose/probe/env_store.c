@@ -332,30 +332,38 @@ static void own_facts(struct mw_fact_list *list, void *memory, unsigned what)
     losses_note(list);
 }
 
-static enum mw_status store(int file, uint64_t process, int may_wait, uint8_t *memory,
-                            mw_env_emit_fn emit, void *context)
+static enum mw_status store(int file, uint64_t process, int may_wait,
+                            const struct mw_fact_list *own, uint8_t *memory, mw_env_emit_fn emit,
+                            void *context)
 {
     struct mw_env_base base;
-    struct mw_fact_list own, node;
+    struct mw_fact_list node;
     enum mw_status found = mw_env_base_find(file, memory, LIST_MAX, &base);
-    if (found == MW_OK && base.process != process) {
-        own_facts(&own, memory + LIST_MAX, MW_ENV_PROCESS);
-        return mw_env_emit_differences(process, &own, &base, emit, context);
-    }
+    if (found == MW_OK && base.process != process)
+        return mw_env_emit_differences(process, own, &base, emit, context);
     if (found == MW_ERR_NOT_FOUND && may_wait && mw_env_first_process(file) != process)
         return MW_ERR_NOT_FOUND;
-    own_facts(&own, memory + LIST_MAX, MW_ENV_PROCESS);
     own_facts(&node, memory, MW_ENV_NODE);
-    return mw_env_emit_full(process, &own, &node, emit, context);
+    return mw_env_emit_full(process, own, &node, emit, context);
 }
 
 enum mw_status mw_env_store(int file, uint64_t process, int may_wait, mw_env_emit_fn emit,
                             void *context)
 {
-    uint8_t *memory = pages(2 * (size_t)LIST_MAX);
-    if (!memory)
-        return MW_ERR_MEMORY;
-    enum mw_status status = store(file, process, may_wait, memory, emit, context);
-    munmap(memory, 2 * (size_t)LIST_MAX);
+    /* Kept from a call that was told to come again: MPI_Init changes the environment in between, and what the
+     * program was started with is what counts. */
+    static uint8_t *memory;
+    static struct mw_fact_list own;
+    if (!memory) {
+        memory = pages(2 * (size_t)LIST_MAX);
+        if (!memory)
+            return MW_ERR_MEMORY;
+        own_facts(&own, memory + LIST_MAX, MW_ENV_PROCESS);
+    }
+    enum mw_status status = store(file, process, may_wait, &own, memory, emit, context);
+    if (status != MW_ERR_NOT_FOUND) {
+        munmap(memory, 2 * (size_t)LIST_MAX);
+        memory = NULL;
+    }
     return status;
 }
