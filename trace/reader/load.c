@@ -46,10 +46,10 @@ static enum mw_status payload_open(struct mw_trace *trace, const struct mw_chunk
         (said != ZSTD_CONTENTSIZE_UNKNOWN && said != header->raw_length) ||
         ZSTD_findFrameCompressedSize(*payload, header->length) != header->length)
         return MW_ERR_CORRUPT;
-    if (trace->raw_capacity < header->raw_length || !trace->raw) {
+    if (trace->raw_capacity < header->raw_length || !trace->raw || MW_EXACT_BUFFERS) {
         free(trace->raw);
         trace->raw_capacity = 0;
-        trace->raw = malloc(header->raw_length + 1);
+        trace->raw = malloc(header->raw_length + (header->raw_length == 0));
         if (!trace->raw)
             return MW_ERR_MEMORY;
         trace->raw_capacity = header->raw_length;

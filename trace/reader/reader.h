@@ -68,6 +68,12 @@ struct mw_source {
     enum mw_status first_damage; /* at its beginning */
 };
 
+/* With MW_EXACT_BUFFERS, for fuzzing, buffers are no larger than what is in them, so that a sanitizer sees every
+ * read beyond. */
+#ifndef MW_EXACT_BUFFERS
+#define MW_EXACT_BUFFERS 0
+#endif
+
 /* A window on a source: bytes at any offset, read ahead. The file is opened when the first byte is wanted. */
 struct mw_window {
     const struct mw_source *source;

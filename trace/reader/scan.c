@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define READ_AHEAD ((size_t)1024 * 1024)
+#define READ_AHEAD (MW_EXACT_BUFFERS ? 0 : (size_t)1024 * 1024)
 #define SEARCH_STEP ((size_t)256 * 1024)
 /* Bytes of payload that are checked a second time at most, as a multiple of the file: a file made of
  * headers that each claim the megabytes after them must not cost the square of its size. */

@@ -330,10 +330,10 @@ static enum mw_status window_fill(struct mw_window *window, uint64_t offset, siz
     size_t want = length < window->ahead ? window->ahead : length;
     if (want > left)
         want = (size_t)left;
-    if (want > window->capacity) {
+    if (want > window->capacity || MW_EXACT_BUFFERS) {
         free(window->buffer);
         window->length = window->capacity = 0;
-        window->buffer = malloc(want);
+        window->buffer = malloc(want + (want == 0));
         if (!window->buffer)
             return MW_ERR_MEMORY;
         window->capacity = want;
