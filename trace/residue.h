@@ -45,7 +45,8 @@ enum mw_status mw_residue_chunks(const struct mw_residue *residue, mw_residue_si
  * it first by renaming it to NAME.claim-PID so that two collectors do not both do it; a failure
  * renames it back. MW_ERR_ARGUMENT when the process is alive or foreign, or another collector is at
  * it (it holds a lock on the file, so that the claim of one that died is free again).
- * MW_ERR_NOT_FOUND when the mapping or the node file is gone. A mapping that its process never
+ * MW_ERR_NOT_FOUND when the mapping or the node file is gone; where the whole trace was removed (its
+ * folder's parent is still there) the mapping goes too. A mapping that its process never
  * finished making is removed once it is an hour old. *bytes: appended. */
 enum mw_status mw_residue_collect(const char *path, uint64_t *bytes);
 

@@ -182,6 +182,27 @@ static enum mw_status claim_names(const char *path, char base[PATH_MAX], char cl
     return MW_OK;
 }
 
+/* The trace was removed or moved away: its folder's parent is there (so nothing is merely not mounted), but not
+ * the folder. What is left of it here belongs nowhere and would fill /dev/shm for ever. */
+static int trace_is_gone(const struct mw_map_header *header)
+{
+    char folder[MW_MAP_PATH];
+    int fd;
+    if (!path_split(header->node_file, folder))
+        return 1;
+    if (folder_open(folder, header->folder_ino, &fd) == MW_OK) {
+        fd_close(fd); /* the folder is there: so is, or was, its file */
+        return faccessat(AT_FDCWD, header->node_file, F_OK, AT_SYMLINK_NOFOLLOW) != 0 &&
+               errno == ENOENT;
+    }
+    size_t length = strlen(folder);
+    while (length > 1 && folder[length - 1] == '/')
+        folder[--length] = '\0';
+    char *slash = strrchr(folder, '/');
+    slash[slash == folder ? 1 : 0] = '\0';
+    return access(folder, F_OK) == 0;
+}
+
 static int path_is_still(const char *path, int fd)
 {
     struct stat by_path, by_fd;
@@ -205,7 +226,7 @@ static enum mw_status residue_move(const char *path, const struct mw_residue *re
         return status_of_errno();
     status = residue_append(residue, bytes);
     int saved = errno;
-    if (status == MW_OK)
+    if (status == MW_OK || (status == MW_ERR_NOT_FOUND && trace_is_gone(residue->header)))
         unlink(claim);
     else
         rename(claim, base);

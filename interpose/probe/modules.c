@@ -246,6 +246,31 @@ static void ranges_build(struct table *table, uint32_t count)
     atomic_fetch_add_explicit(&sequence, 1, memory_order_release);
 }
 
+/* An image that has gone must not be read. */
+static int is_loaded_mpi(const struct mw_module_entry *entry)
+{
+    return entry->role == MW_MODULE_MPI &&
+           !atomic_load_explicit(&entry->gone, memory_order_relaxed);
+}
+
+/* Where one object is surely an MPI library, another that has all the PMPI names and nothing else of one
+ * is a tool that was preloaded without being linked with it. */
+static void tools_tell_apart(struct table *table, uint32_t count)
+{
+    uint32_t sure = count;
+    for (uint32_t i = 0; i < count && sure == count; i++) {
+        const struct mw_module_entry *entry = &table->entries[i];
+        if (is_loaded_mpi(entry) && mw_module_is_surely_mpi(&entry->elf, entry->path))
+            sure = i;
+    }
+    for (uint32_t i = 0; i < count && sure < count; i++) {
+        struct mw_module_entry *entry = &table->entries[i];
+        if (is_loaded_mpi(entry) && mw_elf_lookup(&entry->elf, "PMPI_Init") &&
+            !mw_module_is_surely_mpi(&entry->elf, entry->path))
+            entry->role = MW_MODULE_TOOL;
+    }
+}
+
 static enum mw_modules_result update(void)
 {
     struct table *table = table_get();
@@ -258,6 +283,7 @@ static enum mw_modules_result update(void)
         if (visit.count > first)
             paths_resolve(table, first, visit.count);
         entries_retire(table, visit.count);
+        tools_tell_apart(table, visit.count);
         if (visit.lost > atomic_load_explicit(&lost, memory_order_relaxed))
             atomic_store_explicit(&lost, visit.lost, memory_order_relaxed);
         atomic_store_explicit(&published, visit.count, memory_order_release);

@@ -71,6 +71,8 @@ void mw_modules_notify(mw_modules_new_fn tell, void *context);
 void *mw_elf_symbol(const struct mw_module_entry *module, const char *name);
 
 /* roles.c: what part an object plays. `name` is the loader's; main: it is the program itself. */
+/* It has what only an MPI library has inside, or the name that the standard gives to one. */
+int mw_module_is_surely_mpi(const struct mw_elf *elf, const char *name);
 enum mw_module_role mw_module_role_of(const struct mw_elf *elf, const char *name, int is_main);
 
 #endif

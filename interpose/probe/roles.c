@@ -63,15 +63,22 @@ static int needs_mpi(const struct mw_elf *elf)
     return 0;
 }
 
+int mw_module_is_surely_mpi(const struct mw_elf *elf, const char *name)
+{
+    static const char *const standard[] = {"libmpi_abi.so"};
+    const char *base = strrchr(name, '/');
+    return DEFINES(elf, internals) || NAMED(base ? base + 1 : name, standard);
+}
+
 static int is_mpi(const struct mw_elf *elf, const char *base)
 {
     if (NAMED(base, families))
         return 1;
     if (!mw_elf_lookup(elf, "PMPI_Init"))
         return 0;
-    /* A tool may define PMPI names as well, but it is linked with the library that it stands
-     * before. */
-    return DEFINES(elf, internals) || !needs_mpi(elf);
+    /* A tool may define PMPI names as well. Most are linked with the library that they stand before; of the
+     * others one only knows when a library that is surely one is loaded too (modules.c). */
+    return mw_module_is_surely_mpi(elf, base) || !needs_mpi(elf);
 }
 
 enum mw_module_role mw_module_role_of(const struct mw_elf *elf, const char *name, int is_main)
