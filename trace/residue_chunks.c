@@ -131,7 +131,8 @@ static void give_outbox(struct job *job)
     }
 }
 
-/* Reads a thread's area; while the process writes, until two readings agree on the open calls. */
+/* Reads a thread's area; while the process writes, until two readings agree on the open calls and
+ * the numbers of events are of about the same moment. */
 static int thread_read(struct job *job, uint64_t offset)
 {
     struct mw_map_thread *thread = &job->work->thread, *again = &job->work->again;
@@ -140,7 +141,7 @@ static int thread_read(struct job *job, uint64_t offset)
     for (int i = 0; i < CALM_TRIES && in_motion(job); i++) {
         if (!read_at(job, again, sizeof *again, offset))
             return 0;
-        int calm = thread->open_depth == again->open_depth &&
+        int calm = again->flushed <= again->committed && thread->open_depth == again->open_depth &&
                    memcmp(thread->open, again->open, sizeof thread->open) == 0;
         *thread = *again;
         if (calm)
@@ -153,8 +154,7 @@ static int ring_is_sane(const struct job *job, const struct mw_map_thread *threa
 {
     return thread->capacity != 0 && thread->capacity <= MW_MAP_RING_MAX &&
            (thread->capacity & (thread->capacity - 1)) == 0 &&
-           fits(job, thread->ring_offset, thread->capacity * sizeof(struct mw_raw_event)) &&
-           thread->flushed <= thread->committed;
+           fits(job, thread->ring_offset, thread->capacity * sizeof(struct mw_raw_event));
 }
 
 static void chunk_end(struct job *job)
@@ -211,8 +211,11 @@ static void give_events(struct job *job, uint64_t thread_offset)
         return;
     }
     uint64_t next = thread->flushed, end = thread->committed, mask = thread->capacity - 1;
-    if (end - next > thread->capacity) {
-        job->damaged = 1;
+    if (next > end || end - next > thread->capacity) {
+        /* While the process writes, the two numbers may be of different moments. */
+        job->damaged |= !in_motion(job);
+        if (next > end)
+            return;
         next = end - thread->capacity;
     }
     mw_encoder_begin(job->encoder, thread->index, next, job->header->shift);

@@ -4,35 +4,8 @@
  * ordinals, extreme values, chunks that are full, and that nothing is allocated. (The decoder has
  * tests of its own against bytes written by hand.)
  */
+#include "allocations.h"
 #include "events.h"
-
-/* malloc and its kin are replaced at link time, in libzstd too. */
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *memory, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *memory, size_t size);
-
-static unsigned long allocations;
-
-void *__wrap_malloc(size_t size)
-{
-    allocations++;
-    return __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    allocations++;
-    return __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *memory, size_t size)
-{
-    allocations++;
-    return __real_realloc(memory, size);
-}
 
 enum { ALL_FLAGS = (MW_EVENT_READY << 1) - 1 };
 

@@ -292,11 +292,38 @@ static void test_headers_only(void **state)
     bytes_free(&file);
 }
 
-/* A few kilobytes that unpack to gigabytes of tiny records. */
+static size_t count_limits(const mw_trace *trace)
+{
+    size_t limits = 0;
+    for (size_t i = 0; i < mw_trace_damage_count(trace); i++)
+        limits += mw_trace_damage(trace, i)->status == MW_ERR_LIMIT;
+    return limits;
+}
+
+/* A file of some hundred kilobytes that unpacks to gigabytes. */
+static void test_time_is_bounded(void **state)
+{
+    struct bytes file = {0};
+    uint8_t *field = calloc(1, MW_CHUNK_MAX_RAW);
+    assert_non_null(field);
+    add_rank(&file, 1, 0, 1);
+    for (int i = 0; i < 200; i++)
+        add_chunk_zstd(&file, MW_CHUNK_CLOCK, 1, field, MW_CHUNK_MAX_RAW);
+    free(field);
+    double start = now();
+    mw_trace *trace = open_bytes(&place, &file);
+    assert_true(now() - start < 20);
+    assert_int_equal(count_limits(trace), 1);
+    assert_true(mw_trace_process(trace, 0)->has_rank);
+    mw_trace_close(trace);
+    bytes_free(&file);
+}
+
+/* A few kilobytes that unpack to a lot of tiny records. */
 static void test_memory_is_bounded(void **state)
 {
     struct bytes file = {0};
-    size_t size = MW_CHUNK_MAX_RAW;
+    size_t size = MW_CHUNK_MAX_RAW / 2;
     uint8_t *records = malloc(size);
     assert_non_null(records);
     for (size_t i = 0; i + 1 < size; i += 2) { /* an empty record each */
@@ -318,10 +345,7 @@ static void test_memory_is_bounded(void **state)
     getrusage(RUSAGE_SELF, &before);
     mw_trace *trace = open_bytes(&place, &file);
     getrusage(RUSAGE_SELF, &after);
-    size_t limits = 0;
-    for (size_t i = 0; i < mw_trace_damage_count(trace); i++)
-        limits += mw_trace_damage(trace, i)->status == MW_ERR_LIMIT;
-    assert_int_equal(limits, 1);
+    assert_int_equal(count_limits(trace), 1);
     assert_true(after.ru_maxrss - before.ru_maxrss < 900 * 1024); /* KiB */
     mw_trace_close(trace);
     bytes_free(&file);
@@ -431,6 +455,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_torn_write, setup, teardown),
         cmocka_unit_test_setup_teardown(test_damage_all_over, setup, teardown),
         cmocka_unit_test_setup_teardown(test_headers_only, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_time_is_bounded, setup, teardown),
         cmocka_unit_test_setup_teardown(test_memory_is_bounded, setup, teardown),
         cmocka_unit_test_setup_teardown(test_many_processes, setup, teardown),
         cmocka_unit_test_setup_teardown(test_order_of_processes, setup, teardown),
