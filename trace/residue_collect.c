@@ -191,9 +191,8 @@ static int trace_is_gone(const struct mw_map_header *header)
     if (!path_split(header->node_file, folder))
         return 1;
     if (folder_open(folder, header->folder_ino, &fd) == MW_OK) {
-        fd_close(fd); /* the folder is there: so is, or was, its file */
-        return faccessat(AT_FDCWD, header->node_file, F_OK, AT_SYMLINK_NOFOLLOW) != 0 &&
-               errno == ENOENT;
+        fd_close(fd);
+        return 0; /* somebody may be moving its files about */
     }
     size_t length = strlen(folder);
     while (length > 1 && folder[length - 1] == '/')
