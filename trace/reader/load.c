@@ -46,6 +46,8 @@ static enum mw_status payload_open(struct mw_trace *trace, const struct mw_chunk
         (said != ZSTD_CONTENTSIZE_UNKNOWN && said != header->raw_length) ||
         ZSTD_findFrameCompressedSize(*payload, header->length) != header->length)
         return MW_ERR_CORRUPT;
+    if (mw_account_charge(&trace->unpacked, header->raw_length) != MW_OK)
+        return MW_ERR_LIMIT;
     if (trace->raw_capacity < header->raw_length || !trace->raw || MW_EXACT_BUFFERS) {
         free(trace->raw);
         trace->raw_capacity = 0;

@@ -159,7 +159,8 @@ struct mw_process_entry {
 };
 
 struct mw_trace {
-    struct mw_account account;
+    struct mw_account account;  /* memory */
+    struct mw_account unpacked; /* bytes of decompressed payloads: time that a small file may take */
     struct mw_pool pool;
     struct mw_vector sources; /* struct mw_source * */
     struct mw_vector files;   /* const struct mw_file *, of the sources that are not absent */

@@ -147,6 +147,7 @@ static enum mw_status trace_read(struct mw_trace *trace, unsigned flags,
         struct mw_source *source = mw_trace_source(trace, i);
         mw_source_measure(source);
         trace->account.limit += source->file.size * MEMORY_PER_BYTE;
+        trace->unpacked.limit = trace->account.limit;
     }
     for (size_t i = 0; i < trace->sources.count && status == MW_OK; i++)
         status = mw_load_source(trace, (uint32_t)i);

@@ -307,9 +307,17 @@ static void test_time_is_bounded(void **state)
     uint8_t *field = calloc(1, MW_CHUNK_MAX_RAW);
     assert_non_null(field);
     add_rank(&file, 1, 0, 1);
-    for (int i = 0; i < 200; i++)
-        add_chunk_zstd(&file, MW_CHUNK_CLOCK, 1, field, MW_CHUNK_MAX_RAW);
+    size_t rank = file.size;
+    add_chunk_zstd(&file, MW_CHUNK_CLOCK, 1, field, MW_CHUNK_MAX_RAW);
     free(field);
+    size_t bomb = file.size - rank;
+    for (int i = 0; i < 200; i++) {
+        uint8_t *copy = malloc(bomb);
+        assert_non_null(copy);
+        memcpy(copy, file.data + rank, bomb);
+        bytes_add(&file, copy, bomb);
+        free(copy);
+    }
     double start = now();
     mw_trace *trace = open_bytes(&place, &file);
     assert_true(now() - start < 20);
