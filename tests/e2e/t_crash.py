@@ -99,7 +99,7 @@ def killed_in_the_midst(mpi, folder, who):
     program = mpi.build("ending.c")
     log = os.path.join(folder, "log")
     path = os.path.join(folder, "job.mpiw")
-    job = mpi.start(3, [program, "endless", 100], folder, preload=mpi.library(),
+    job = mpi.start(2, [program, "endless", 100], folder, preload=mpi.library(),
                     env={"MWTEST_LOG": log, "MPIWATCH_OUT": path})
     try:
         for _ in range(400):
@@ -107,9 +107,13 @@ def killed_in_the_midst(mpi, folder, who):
                 break
             time.sleep(0.05)
         check("total" in job.stdout, "the job did not start: %s" % job.describe())
-        time.sleep(random.uniform(0.5, 1.5))
+        for _ in range(300):  # until the buffers, of 8192 events, have been emptied a few times
+            if os.path.getsize(log + ".0") > 400000:
+                break
+            time.sleep(0.05)
+        time.sleep(random.uniform(0, 0.1))
         pids = job.pids(program)
-        same(len(pids), 3, "ranks")
+        same(len(pids), 2, "ranks")
         number = signal.SIGTERM if who.endswith("SIGTERM") else signal.SIGKILL
         for pid in {"one rank": pids[1:2], "the launcher": [job.process.pid]}.get(who, pids):
             os.kill(pid, number)
@@ -124,7 +128,7 @@ def killed_in_the_midst(mpi, folder, who):
     collect(path, folder)
     trace = Trace(path)
     check(not trace.damage, "damage: %s" % trace.damage)
-    same([process.rank for process in trace.processes], [0, 1, 2], "ranks")
+    same([process.rank for process in trace.processes], [0, 1], "ranks")
     total = 0
     for process in trace.processes:
         calls = logged(log, process.rank)
@@ -237,7 +241,9 @@ def death_inside_mpi_init(mpi, folder):
     check(trace.processes, "no process in the trace")
     for process in trace.processes:
         check(not process.has_rank, "a rank, though MPI_Init never returned")
-        same([call["name"] for call in process.open_calls], ["MPI_Init"], "open call")
+    # The launcher may have ended the other rank before it came as far.
+    opened = [[call["name"] for call in process.open_calls] for process in trace.processes]
+    check(["MPI_Init"] in opened and all(names in ([], ["MPI_Init"]) for names in opened), "open calls: %s" % opened)
     same(command([setting("MW_CLI"), "report", path], folder).code, 0, "mpiwatch report")
 
 
