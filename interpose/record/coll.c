@@ -114,7 +114,8 @@ static int in_place(const void *buffer)
     return buffer == mw_recorder.abi->in_place;
 }
 
-/* Declares begin and end of a collective; the body computes `out` and `in` of this rank. */
+/* Declares begin and end of a collective; the body computes `out` and `in` of this rank, whose arguments
+ * mean nothing where it is idle. */
 #define COLLECTIVE(name, root, params, body)                               \
     void mw_##name##_begin(struct mw_call *call, PARAMS params)            \
     {                                                                      \
@@ -128,7 +129,8 @@ static int in_place(const void *buffer)
             return;                                                        \
         struct mw_thread_state *thread = call->thread;                     \
         uint64_t out = 0, in = 0;                                          \
-        body;                                                              \
+        if (!role.idle)                                                    \
+            body;                                                          \
         (void)thread;                                                      \
         mw_coll_close(call, end, &role, out, in);                          \
     }
@@ -167,7 +169,7 @@ COLLECTIVE(reduce_scatter, MW_NO_ROOT,
 /* What this rank puts in: on an inter-communicator the root only takes (or only gives). */
 static int takes_part_beside_root(const struct mw_coll_role *role)
 {
-    return !role->idle && !(role->is_root && role->comm && role->comm->inter);
+    return !(role->is_root && role->comm && role->comm->inter);
 }
 
 COLLECTIVE(gather, root, (const void *sendbuf, MW_BOTH, int root, mw_handle comm), {

@@ -65,7 +65,7 @@ void mw_comm_free_end(struct mw_call *call, int rc, void *comm)
         mw_leave(call);
         return;
     }
-    mw_comm_freed(call->keep.word[1], end);
+    mw_comm_freed(call->keep.word[1], call->comm, end);
     mw_coll_close(call, end, &role, 0, 0);
 }
 

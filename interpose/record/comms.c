@@ -11,9 +11,11 @@
 #define BUCKETS 1024u
 #define SLAB 64u
 #define HASHES 256u
+#define RESTING 256u /* freed entries that are not used again yet: another thread may just be reading one */
 
 static _Atomic(struct mw_comm_entry *) buckets[BUCKETS];
-static struct mw_comm_entry *free_list;
+static struct mw_comm_entry *free_first, *free_last; /* the longest free first */
+static uint32_t free_count;
 static _Atomic uint32_t generation; /* raised when an entry is freed: outdates the threads' caches */
 static uint32_t next_id;
 static struct mw_lock lock;
@@ -53,19 +55,33 @@ struct mw_comm_entry *mw_comm_find(struct mw_thread_state *thread, mw_handle com
     return entry;
 }
 
+static void entry_rest(struct mw_comm_entry *entry)
+{
+    entry->next_free = NULL;
+    if (free_last)
+        free_last->next_free = entry;
+    else
+        free_first = entry;
+    free_last = entry;
+    free_count++;
+}
+
 static struct mw_comm_entry *new_entry(void)
 {
-    if (!free_list) {
+    if (free_count <= RESTING) {
         struct mw_comm_entry *slab = mw_pages(SLAB * sizeof *slab);
-        if (!slab)
-            return NULL;
-        for (size_t i = 0; i < SLAB; i++) {
-            atomic_store_explicit(&slab[i].next, free_list, memory_order_relaxed);
-            free_list = &slab[i];
-        }
+        for (size_t i = 0; slab && i < SLAB; i++)
+            entry_rest(&slab[i]);
     }
-    struct mw_comm_entry *entry = free_list;
-    free_list = atomic_load_explicit(&entry->next, memory_order_relaxed);
+    struct mw_comm_entry *entry = free_first;
+    if (!entry)
+        return NULL;
+    free_first = entry->next_free;
+    if (!free_first)
+        free_last = NULL;
+    free_count--;
+    if (entry->pages)
+        munmap(entry->peers, entry->pages);
     memset(entry, 0, sizeof *entry);
     return entry;
 }
@@ -121,17 +137,24 @@ int mw_comm_counts_on_parent(enum mw_comm_how how)
     }
 }
 
-/* Under the lock. */
-static void learn(struct mw_thread_state *thread, struct mw_comm_entry *entry)
+/* Asks MPI about a communicator that is in the table, unless it has been done. */
+static void learn(struct mw_thread_state *thread, mw_handle comm)
 {
-    if (atomic_load_explicit(&entry->learned, memory_order_relaxed))
-        return;
-    if (!mw_comm_learn_group(thread, entry))
-        return;
-    if (!mw_comm_counts_on_parent(entry->how) && entry->how > MW_COMM_SELF)
-        entry->number = number_by_members(entry);
-    atomic_store_explicit(&entry->learned, 1, memory_order_release);
-    mw_comm_write(thread, entry);
+    struct mw_comm_group group;
+    size_t mark = thread->scratch_used;
+    if (mw_comm_ask_group(thread, comm, &group)) {
+        mw_lock_take(&lock);
+        struct mw_comm_entry *entry = search(comm);
+        if (entry && !atomic_load_explicit(&entry->learned, memory_order_relaxed) &&
+            mw_comm_set_group(entry, &group)) {
+            if (!mw_comm_counts_on_parent(entry->how) && entry->how > MW_COMM_SELF)
+                entry->number = number_by_members(entry);
+            atomic_store_explicit(&entry->learned, 1, memory_order_release);
+            mw_comm_write(thread, entry);
+        }
+        mw_lock_drop(&lock);
+    }
+    thread->scratch_used = mark;
 }
 
 struct mw_comm_entry *mw_comm_learn(struct mw_thread_state *thread, mw_handle comm)
@@ -144,13 +167,13 @@ struct mw_comm_entry *mw_comm_learn(struct mw_thread_state *thread, mw_handle co
     entry = search(comm);
     if (!entry)
         entry = insert(comm, MW_COMM_FOUND);
-    if (entry)
-        learn(thread, entry);
     mw_lock_drop(&lock);
+    if (entry)
+        learn(thread, comm);
     return entry;
 }
 
-/* Under the lock. Takes an entry out of the table; whoever still holds it only finds a stale number. */
+/* Under the lock. Takes an entry out of the table; whoever still holds it finds what it was. */
 static void release(mw_handle comm)
 {
     size_t bucket = bucket_of(comm);
@@ -163,13 +186,7 @@ static void release(mw_handle comm)
     atomic_store(link, atomic_load(&entry->next));
     atomic_fetch_add(&generation, 1);
     atomic_store(&entry->handle, 0);
-    if (entry->pages)
-        munmap(entry->peers, entry->pages);
-    entry->peers = NULL;
-    entry->peer_runs = 0;
-    entry->pages = 0;
-    atomic_store(&entry->next, free_list);
-    free_list = entry;
+    entry_rest(entry);
 }
 
 void mw_comm_created(struct mw_thread_state *thread, enum mw_comm_how how,
@@ -191,10 +208,10 @@ void mw_comm_created(struct mw_thread_state *thread, enum mw_comm_how how,
     if (entry) {
         entry->parent = mw_comm_id(parent);
         entry->number = number;
-        if (!deferred)
-            learn(thread, entry);
     }
     mw_lock_drop(&lock);
+    if (entry && !deferred)
+        learn(thread, comm);
 }
 
 static void write_freed(uint32_t id, uint64_t time)
@@ -207,14 +224,14 @@ static void write_freed(uint32_t id, uint64_t time)
     mw_output_chunk(MW_CHUNK_COMM, buffer.data, buffer.size);
 }
 
-void mw_comm_freed(mw_handle comm, uint64_t time)
+void mw_comm_freed(mw_handle comm, uint32_t id, uint64_t time)
 {
+    if (!id)
+        return;
+    write_freed(id - 1, time);
     mw_lock_take(&lock);
-    struct mw_comm_entry *entry = search(comm);
-    if (entry) {
-        write_freed(entry->id, time);
+    if (mw_comm_id(search(comm)) == id)
         release(comm);
-    }
     mw_lock_drop(&lock);
 }
 
@@ -239,13 +256,11 @@ void mw_comms_start(void)
 {
     mw_groups_start();
     mw_lock_take(&lock);
-    struct mw_comm_entry *world = insert(mw_recorder.abi->comm_world, MW_COMM_WORLD);
-    struct mw_comm_entry *self = insert(mw_recorder.abi->comm_self, MW_COMM_SELF);
-    if (world)
-        learn(mw_self.thread, world);
-    if (self)
-        learn(mw_self.thread, self);
+    insert(mw_recorder.abi->comm_world, MW_COMM_WORLD);
+    insert(mw_recorder.abi->comm_self, MW_COMM_SELF);
     mw_lock_drop(&lock);
+    learn(mw_self.thread, mw_recorder.abi->comm_world);
+    learn(mw_self.thread, mw_recorder.abi->comm_self);
 }
 
 void mw_comms_stop(void)

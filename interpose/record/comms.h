@@ -18,7 +18,8 @@ struct mw_comm_run {
 
 struct mw_comm_entry {
     _Atomic mw_handle handle; /* 0 when free */
-    _Atomic(struct mw_comm_entry *) next; /* in its bucket, or in the free list */
+    _Atomic(struct mw_comm_entry *) next; /* in its bucket */
+    struct mw_comm_entry *next_free;
     uint32_t id;
     uint8_t how, inter;
     _Atomic uint8_t learned; /* group and size are known */
@@ -48,14 +49,26 @@ int mw_comm_counts_on_parent(enum mw_comm_how how);
 void mw_comm_created(struct mw_thread_state *thread, enum mw_comm_how how,
                      const struct mw_comm_entry *parent, uint32_t number, mw_handle comm,
                      int deferred);
-void mw_comm_freed(mw_handle comm, uint64_t time);
+/* id: mw_comm_id when the call began; the handle may have been given to a new communicator since. */
+void mw_comm_freed(mw_handle comm, uint32_t id, uint64_t time);
 void mw_comm_named(struct mw_thread_state *thread, mw_handle comm, const char *name);
 
 /* World rank of a rank as it stands in a call on this communicator (or MW_PEER_*). entry may be NULL. */
 int32_t mw_comm_peer(const struct mw_comm_entry *entry, int rank);
 
-/* groups.c: asks MPI for size, rank and members and fills the entry; 0 when it cannot. Under the lock of comms.c. */
-int mw_comm_learn_group(struct mw_thread_state *thread, struct mw_comm_entry *entry);
+/* What MPI tells of a communicator. */
+struct mw_comm_group {
+    int size, rank, inter, remote_size;
+    uint64_t hash;
+    struct mw_comm_run *peers; /* in the thread's scratch */
+    size_t peer_runs;
+};
+
+/* groups.c: asks MPI; 0 when it cannot tell. Leaves the members in scratch. Without a lock: MPI may wait for a thread
+ * that is in a callback, and that calls us. */
+int mw_comm_ask_group(struct mw_thread_state *thread, mw_handle comm, struct mw_comm_group *group);
+/* groups.c: fills an entry; 0 when there is no memory. Under the lock of comms.c. */
+int mw_comm_set_group(struct mw_comm_entry *entry, const struct mw_comm_group *group);
 /* groups.c: writes the COMM chunk of a learned entry. */
 void mw_comm_write(struct mw_thread_state *thread, const struct mw_comm_entry *entry);
 void mw_groups_start(void); /* takes the group of MPI_COMM_WORLD */

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Who is in a communicator, as runs of world ranks. Asks MPI local questions only, through the library's
- * own functions, about communicators that are known to be valid. Runs under the lock of comms.c.
+ * own functions, about communicators that are known to be valid.
  */
 #include <string.h>
-#include <sys/mman.h>
 
 #include "output/output.h"
 #include "record/ask.h"
@@ -71,19 +70,24 @@ static size_t pack(const int32_t *world, int size, struct mw_comm_run *runs)
     return count;
 }
 
-static int keep_runs(struct mw_comm_entry *entry, const struct mw_comm_run *runs, size_t count)
+int mw_comm_set_group(struct mw_comm_entry *entry, const struct mw_comm_group *group)
 {
-    entry->peers = entry->inline_runs;
-    if (count > MW_COMM_INLINE_RUNS) {
-        entry->pages = (count * sizeof *runs + 4095) & ~(size_t)4095;
-        entry->peers = mw_pages(entry->pages);
-        if (!entry->peers) {
-            entry->pages = 0;
+    struct mw_comm_run *peers = entry->inline_runs;
+    if (group->peer_runs > MW_COMM_INLINE_RUNS) {
+        size_t size = (group->peer_runs * sizeof *peers + 4095) & ~(size_t)4095;
+        peers = mw_pages(size);
+        if (!peers)
             return 0;
-        }
+        entry->pages = size;
     }
-    memcpy(entry->peers, runs, count * sizeof *runs);
-    entry->peer_runs = count;
+    memcpy(peers, group->peers, group->peer_runs * sizeof *peers);
+    entry->peers = peers;
+    entry->peer_runs = group->peer_runs;
+    entry->size = group->size;
+    entry->rank = group->rank;
+    entry->inter = group->inter != 0;
+    entry->remote_size = group->remote_size;
+    entry->hash = group->hash;
     return 1;
 }
 
@@ -119,37 +123,37 @@ static uint64_t hash_of(struct mw_thread_state *thread, const int32_t *local, in
     return mw_hash64(both, total * sizeof *both);
 }
 
-static int learn(struct mw_thread_state *thread, struct mw_comm_entry *entry, mw_handle comm)
+static int ask(struct mw_thread_state *thread, mw_handle comm, struct mw_comm_group *group)
 {
-    int inter = 0;
-    if (!MW_ASK(MW_FN_Comm_size, (mw_handle, int *), comm, &entry->size) ||
-        !MW_ASK(MW_FN_Comm_rank, (mw_handle, int *), comm, &entry->rank) ||
-        !MW_ASK(MW_FN_Comm_test_inter, (mw_handle, int *), comm, &inter))
+    if (!MW_ASK(MW_FN_Comm_size, (mw_handle, int *), comm, &group->size) ||
+        !MW_ASK(MW_FN_Comm_rank, (mw_handle, int *), comm, &group->rank) ||
+        !MW_ASK(MW_FN_Comm_test_inter, (mw_handle, int *), comm, &group->inter))
         return 0;
-    entry->inter = inter != 0;
-    int32_t *local = ranks_of(thread, comm, MW_FN_Comm_group, entry->size);
+    int32_t *local = ranks_of(thread, comm, MW_FN_Comm_group, group->size);
     int32_t *remote = NULL;
-    if (inter) {
-        if (!MW_ASK(MW_FN_Comm_remote_size, (mw_handle, int *), comm, &entry->remote_size))
+    if (group->inter) {
+        if (!MW_ASK(MW_FN_Comm_remote_size, (mw_handle, int *), comm, &group->remote_size))
             return 0;
-        remote = ranks_of(thread, comm, MW_FN_Comm_remote_group, entry->remote_size);
+        remote = ranks_of(thread, comm, MW_FN_Comm_remote_group, group->remote_size);
     }
-    if (!local || (inter && !remote))
+    if (!local || (group->inter && !remote))
         return 0;
-    entry->hash = hash_of(thread, local, entry->size, remote, entry->remote_size);
-    int peer_count = inter ? entry->remote_size : entry->size;
-    struct mw_comm_run *runs = mw_scratch_push(thread, (size_t)peer_count * sizeof *runs);
-    return runs && keep_runs(entry, runs, pack(inter ? remote : local, peer_count, runs));
+    group->hash = hash_of(thread, local, group->size, remote, group->remote_size);
+    int peer_count = group->inter ? group->remote_size : group->size;
+    group->peers = mw_scratch_push(thread, (size_t)peer_count * sizeof *group->peers);
+    if (!group->peers)
+        return 0;
+    group->peer_runs = pack(group->inter ? remote : local, peer_count, group->peers);
+    return 1;
 }
 
-int mw_comm_learn_group(struct mw_thread_state *thread, struct mw_comm_entry *entry)
+int mw_comm_ask_group(struct mw_thread_state *thread, mw_handle comm, struct mw_comm_group *group)
 {
-    size_t mark = thread->scratch_used;
-    int learned = learn(thread, entry, atomic_load(&entry->handle));
-    thread->scratch_used = mark;
-    if (!learned)
-        mw_health("group", "the members of a communicator could not be learned");
-    return learned;
+    *group = (struct mw_comm_group){0};
+    if (ask(thread, comm, group))
+        return 1;
+    mw_health("group", "the members of a communicator could not be learned");
+    return 0;
 }
 
 static void put_runs(struct mw_buffer *buffer, unsigned id, const struct mw_comm_run *runs,

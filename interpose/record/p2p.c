@@ -352,8 +352,11 @@ static int start_one(struct mw_call *call, mw_handle handle, struct mw_raw_event
     if (request.peer == MW_PEER_NONE && request.kind != MW_EVENT_COLL) {
         *kind = MW_EVENT_CALL;
     } else if (request.kind == MW_EVENT_COLL) {
-        detail->ordinal = atomic_fetch_add(&request.comm_entry->instances, 1);
-        *flags |= MW_EVENT_COUNTED;
+        /* the entry may be another communicator's by now */
+        if (request.comm_entry && mw_comm_id(request.comm_entry) == request.comm) {
+            detail->ordinal = atomic_fetch_add(&request.comm_entry->instances, 1);
+            *flags |= MW_EVENT_COUNTED;
+        }
     } else if (!(*flags & (MW_EVENT_ANY_SOURCE | MW_EVENT_ANY_TAG))) {
         count(call->thread, request.kind, detail, flags);
     }

@@ -40,13 +40,14 @@ uint64_t mw_bytes(struct mw_thread_state *thread, int64_t count, mw_handle type)
     return (uint64_t)count * (uint64_t)slot->size;
 }
 
+/* Before the call: once it has begun, another thread may be given the handle for a new type. */
 void mw_type_free_begin(struct mw_call *call, void *datatype)
 {
+    atomic_fetch_add_explicit(&mw_recorder.type_generation, 1, memory_order_relaxed);
     mw_open(call, 0, MW_PEER_NONE, 0, 0);
 }
 
 void mw_type_free_end(struct mw_call *call, int rc, void *datatype)
 {
-    atomic_fetch_add_explicit(&mw_recorder.type_generation, 1, memory_order_relaxed);
     mw_leave(call); /* local: counted, not an event */
 }
