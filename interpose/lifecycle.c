@@ -119,12 +119,26 @@ static void end(struct mw_thread_state *thread, enum mw_end_reason reason, int c
     mw_output_end();
 }
 
+/* Programs test for newer functions by weak symbols, and we export them all: say so, since the program may
+ * call what its MPI lacks. */
+static void warn_if_wrong_library(void)
+{
+    const char *name = mw_libmpi_misled(mw_recorder.lib);
+    if (!name)
+        return;
+    mw_health("wrong-library", "the program tests whether newer MPI functions are there, and this library makes "
+                               "those look present that the MPI lacks: preload libmpiwatch-mpi3.so");
+    mw_message_once("preload libmpiwatch-mpi3.so instead: the program tests for", name,
+                    "which this MPI lacks");
+}
+
 /* After the real MPI_Init: who we are. */
 static void learn(uint64_t init_end)
 {
     uint64_t began = mw_clock_ns(CLOCK_MONOTONIC_RAW);
     mw_modules_refresh(); /* MPI has loaded its components */
     mw_facts_rank(init_end);
+    warn_if_wrong_library();
     mw_facts_environment(1);
     mw_comms_start();
     mw_facts_clock();

@@ -228,3 +228,25 @@ void *mw_libmpi_own(struct mw_libmpi *lib, enum mw_function function)
     }
     return own;
 }
+
+static int looks_present_wrongly(const struct mw_libmpi *lib, const char *name)
+{
+    return strncmp(name, "MPI_", 4) == 0 && mw_elf_symbol(self_module(), name) &&
+           !mw_elf_symbol(lib->object, name);
+}
+
+const char *mw_libmpi_misled(const struct mw_libmpi *lib)
+{
+    for (unsigned i = 0; i < mw_modules_count(); i++) {
+        const struct mw_module_entry *module = mw_modules_at(i);
+        const char *name;
+        uint32_t at = 0;
+        if (module->role == MW_MODULE_MPI || module->role == MW_MODULE_MPIWATCH ||
+            atomic_load_explicit(&module->gone, memory_order_relaxed))
+            continue;
+        while ((name = mw_elf_weak_next(&module->elf, &at)))
+            if (looks_present_wrongly(lib, name))
+                return name;
+    }
+    return NULL;
+}

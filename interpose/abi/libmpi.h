@@ -30,6 +30,9 @@ void *mw_libmpi_resolve(enum mw_function function, enum mw_entry entry, const vo
 /* The library's own PMPI_X, past any tool: for the questions that we ask ourselves. NULL: it has none. */
 void *mw_libmpi_own(struct mw_libmpi *lib, enum mw_function function);
 
+/* A function whose presence the program tests (by a weak symbol), which this MPI lacks and we make look present; NULL none. */
+const char *mw_libmpi_misled(const struct mw_libmpi *lib);
+
 /* Non-NULL while this process is known to have exactly one MPI library: then nothing is looked up by
  * caller, but for the functions by which a second one can make its first appearance (those that
  * may be called before MPI_Init). */

@@ -220,6 +220,27 @@ void *mw_elf_lookup(const struct mw_elf *elf, const char *name)
     return symbol ? symbol_address(elf, symbol) : NULL;
 }
 
+/* Symbols below this number may be undefined: a GNU hash table holds the others. */
+static uint32_t undefined_end(const struct mw_elf *elf)
+{
+    if (elf->gnu_hash)
+        return covers(elf, elf->gnu_hash, 16) ? elf->gnu_hash[1] : 0;
+    return elf->hash && covers(elf, elf->hash, 8) ? elf->hash[1] : 0;
+}
+
+const char *mw_elf_weak_next(const struct mw_elf *elf, uint32_t *at)
+{
+    uint32_t end = elf->symbols && elf->strings ? undefined_end(elf) : 0;
+    while (++*at < end) {
+        const ElfW(Sym) *symbol = &elf->symbols[*at];
+        if (!covers(elf, symbol, sizeof *symbol))
+            return NULL;
+        if (symbol->st_shndx == SHN_UNDEF && symbol->st_info >> 4 == STB_WEAK)
+            return string_at(elf, symbol->st_name);
+    }
+    return NULL;
+}
+
 const char *mw_elf_soname(const struct mw_elf *elf)
 {
     for (size_t i = 0; i < elf->dynamic_count; i++)

@@ -37,6 +37,9 @@ int mw_elf_open(struct mw_elf *elf, uintptr_t bias, const ElfW(Phdr) * headers, 
  * when the symbol is an IFUNC (its address would be the resolver's) or thread-local. */
 void *mw_elf_lookup(const struct mw_elf *elf, const char *name);
 
+/* Names that the object uses if somebody defines them (weak, undefined): *at starts at 0. NULL at the end. */
+const char *mw_elf_weak_next(const struct mw_elf *elf, uint32_t *at);
+
 /* DT_SONAME; NULL none. */
 const char *mw_elf_soname(const struct mw_elf *elf);
 /* Does one of the DT_NEEDED names begin so? */
