@@ -28,7 +28,8 @@ uint64_t mw_hash_bytes(uint64_t seed, const void *data, size_t size)
         hash = mw_mix(hash ^ word);
     }
     uint64_t rest = 0;
-    memcpy(&rest, byte, size);
+    if (size)
+        memcpy(&rest, byte, size);
     return mw_mix(hash ^ rest);
 }
 

@@ -109,8 +109,11 @@ static int run(int argc, char **argv)
     struct options options = {0};
     argp_parse(&parser, argc, argv, 0, NULL, &options);
     mw_trace *trace = mw_command_open(&options.paths, 0);
-    if (!trace)
+    if (!trace) {
+        free(options.paths.at);
+        free(options.words.at);
         return MW_EXIT_FAILED;
+    }
     int status = anonymize(trace, &options);
     mw_trace_close(trace);
     free(options.paths.at);

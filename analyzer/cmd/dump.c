@@ -92,8 +92,10 @@ static int run(int argc, char **argv)
     struct options options = {.rank = -1, .thread = -1};
     argp_parse(&parser, argc, argv, 0, NULL, &options);
     mw_trace *trace = mw_command_open(&options.paths, MW_OPEN_RESIDUE);
-    if (!trace)
+    if (!trace) {
+        free(options.paths.at);
         return MW_EXIT_FAILED;
+    }
     int status = dump_trace(trace, &options);
     mw_trace_close(trace);
     free(options.paths.at);

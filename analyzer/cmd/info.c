@@ -47,8 +47,10 @@ static int run(int argc, char **argv)
     struct mw_output output;
     argp_parse(&parser, argc, argv, 0, NULL, &options);
     mw_trace *trace = mw_command_open(&options.paths, MW_OPEN_RESIDUE);
-    if (!trace)
+    if (!trace) {
+        free(options.paths.at);
         return MW_EXIT_FAILED;
+    }
     struct mw_model *model = mw_model_create(trace);
     json_t *info = mw_info_document(model, options.paths.at, options.paths.count);
     mw_progress_end();

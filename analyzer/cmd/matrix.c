@@ -126,8 +126,10 @@ static int run(int argc, char **argv)
     struct options options = {.metric = &mw_metrics[0], .kind = &mw_kinds[0], .top = 20};
     argp_parse(&parser, argc, argv, 0, NULL, &options);
     mw_trace *trace = mw_command_open(&options.paths, MW_OPEN_RESIDUE);
-    if (!trace)
+    if (!trace) {
+        free(options.paths.at);
         return MW_EXIT_FAILED;
+    }
     int status = matrix_write(trace, &options);
     mw_trace_close(trace);
     free(options.paths.at);

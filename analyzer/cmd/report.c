@@ -100,8 +100,10 @@ static int run(int argc, char **argv)
     struct options options = {.top = -1};
     argp_parse(&parser, argc, argv, 0, NULL, &options);
     mw_trace *trace = mw_command_open(&options.paths, MW_OPEN_RESIDUE);
-    if (!trace)
+    if (!trace) {
+        free(options.paths.at);
         return MW_EXIT_FAILED;
+    }
     json_t *report = build_report(trace, &options);
     int status = report_write(report, &options);
     json_decref(report);
