@@ -43,7 +43,11 @@ static int find_library(const void *caller)
     return 1;
 }
 
-/* Ticks per nanosecond from two samples, and with it how many bits of the clock are below one ns. */
+/* Reading the clock takes 16 to 35 ns and more: finer units than this would store noise, at up to a byte an
+ * event. */
+#define UNIT_NS 4.0
+
+/* Nanoseconds per tick from two samples, and with it how many bits of the clock are not worth storing. */
 static void calibrate(void)
 {
     struct mw_clock_sample now = mw_clock_sample_take(mw_recorder.clock);
@@ -52,7 +56,7 @@ static void calibrate(void)
         return;
     mw_recorder.ns_per_tick = (double)ns / (double)ticks;
     unsigned shift = 0;
-    while (mw_recorder.ns_per_tick * (double)(2u << shift) <= 1.0)
+    while (mw_recorder.ns_per_tick * (double)(2u << shift) <= UNIT_NS)
         shift++;
     mw_output_set_shift(shift);
 }

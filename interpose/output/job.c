@@ -183,6 +183,7 @@ void mw_job_facts_read(const struct mw_config *config, struct mw_job_facts *job)
     job->pid_ns = namespace_of("pid");
     job->mnt_ns = namespace_of("mnt");
     job->user_ns = namespace_of("user");
+    job->time_ns = namespace_of("time");
     job->rank = number(ranks);
     job->size = number(sizes);
     find_key(config, job);

@@ -19,7 +19,7 @@ struct mw_job_facts {
     char program[64];   /* base name of the executable; "mpmd" where the launcher tells of several */
     /* This process. */
     char host[256], exe[MW_PATH_MAX], boot_id[40];
-    uint64_t pid, ppid, start_time, pid_ns, mnt_ns, user_ns;
+    uint64_t pid, ppid, start_time, pid_ns, mnt_ns, user_ns, time_ns;
 };
 
 void mw_job_facts_read(const struct mw_config *config, struct mw_job_facts *job);

@@ -94,6 +94,7 @@ int mw_shared_start(const struct mw_config *config, const struct mw_job_facts *j
     header->pid = job->pid;
     header->start_time = job->start_time;
     header->pid_ns = job->pid_ns;
+    header->time_ns = job->time_ns;
     header->uid = geteuid();
     header->clock = mw_recorder.clock;
     header->folder_dev = folder_dev;

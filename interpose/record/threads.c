@@ -56,7 +56,7 @@ static struct mw_thread_state *create(void)
     if (!thread || !memory)
         return NULL;
     thread->index = count;
-    thread->encoder = mw_encoder_create(memory, mw_encoder_memory(), 1);
+    thread->encoder = mw_encoder_create(memory, mw_encoder_memory(), -8);
     thread->ordinals = mw_ordinals_create();
     thread->sites = mw_callsite_cache_create();
     thread->area = mw_output_thread_area(count, RING_EVENTS, &thread->ring);
