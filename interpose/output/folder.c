@@ -16,7 +16,7 @@
 #include "trace/chunk.h"
 #include "trace/fields.h"
 
-#define NAMES_TRIED 100
+#define NAMES_TRIED 1000
 #define MARK "job.mpiw"
 
 enum claim { CLAIMED, OTHER_JOB, FAILED };
