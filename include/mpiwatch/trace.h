@@ -32,16 +32,21 @@ enum mw_open_flags {
     MW_OPEN_RESIDUE = 1, /* also read what processes of this trace left in /dev/shm of this host */
 };
 
-/* Opens a trace: `paths` are folders, packed files or node files, joined into one trace. Reads everything but the events.
- * MW_OK when anything could be read: paths that could not are then in mw_trace_damage().
- * MW_ERR_SYSTEM (errno) when none can be read, MW_ERR_NOT_TRACE when none holds a chunk, MW_ERR_NEWER when all that was found is newer,
- * MW_ERR_TRUNCATED or MW_ERR_CORRUPT when it begins like a trace but has no whole chunk;
- * then *failed, where not NULL, is the index of the first path that was at fault. */
-enum mw_status mw_trace_open(const char *const *paths, size_t count, unsigned flags, mw_trace **trace,
-                             size_t *failed);
+/* Opens a trace: `paths` are folders, packed files or node files, joined into one trace. Reads
+ * everything but the events. Of a folder the files NAME.mpiw in it are read, sorted by name, no
+ * symbolic links and no folders within it. A file that is named twice is read once.
+ * MW_OK when anything could be read: paths that could not are then in mw_trace_damage(). Else what
+ * is wrong with the first path, whose index (0) *failed then is, where not NULL: MW_ERR_SYSTEM
+ * (errno) when it cannot be read, MW_ERR_NOT_TRACE when it holds no chunk, MW_ERR_NEWER when all in
+ * it is newer, MW_ERR_TRUNCATED, MW_ERR_CORRUPT or MW_ERR_LIMIT when it begins like a trace but has
+ * no whole chunk. MW_ERR_ARGUMENT, MW_ERR_MEMORY. What is kept of a trace in memory is bounded by
+ * its size on disk; where a hostile one would need more, the rest is left out and is damage. */
+enum mw_status mw_trace_open(const char *const *paths, size_t count, unsigned flags,
+                             mw_trace **trace, size_t *failed);
 void mw_trace_close(mw_trace *trace);
 
-/* What could not be read: in file order. */
+/* What could not be read: in file order, within a file by offset. Of a file that is damaged all
+ * over the first hundred places are named, and one more entry says how many others there are. */
 struct mw_damage {
     const char *file;
     uint64_t offset; /* bytes from the start of the file */
@@ -52,15 +57,15 @@ struct mw_damage {
 size_t mw_trace_damage_count(const mw_trace *trace);
 const struct mw_damage *mw_trace_damage(const mw_trace *trace, size_t index);
 
-/* The files that were read, with their size and number of whole chunks. */
+/* The files that were read. */
 struct mw_file {
     const char *path;
-    uint64_t size;
-    uint64_t chunks;
+    uint64_t size;   /* bytes, when it was opened */
+    uint64_t chunks; /* whole ones with a right checksum, also of unknown types */
     const char *writer, *host;
     int residue; /* 1: a mapping in /dev/shm, not a file of the trace */
     const char *boot_id;
-    uint64_t pid_ns, mnt_ns, user_ns;
+    uint64_t pid_ns, mnt_ns, user_ns; /* inode numbers of the writer's namespaces */
 };
 size_t mw_trace_file_count(const mw_trace *trace);
 const struct mw_file *mw_trace_file(const mw_trace *trace, size_t index);
@@ -121,9 +126,9 @@ struct mw_count {
 struct mw_open_call {
     uint64_t thread, function, start, site;
     const char *name;
-    int64_t comm;       /* id; -1 none */
-    int64_t peer, tag;  /* MW_PEER_NONE where it has none */
-    int64_t instance;   /* of a collective on its communicator; -1 none */
+    int64_t comm;      /* id; -1 none */
+    int64_t peer, tag; /* MW_PEER_NONE where it has none */
+    int64_t instance;  /* of a collective on its communicator; -1 none */
 };
 
 struct mw_health {
@@ -142,7 +147,8 @@ struct mw_thread {
 };
 
 struct mw_cost {
-    uint64_t init_ns, encode_ns, write_ns, bytes, chunks, events, longest_ns, finalize_ns, memory, stamp_ps;
+    uint64_t init_ns, encode_ns, write_ns, bytes, chunks, events, longest_ns, finalize_ns, memory,
+        stamp_ps;
 };
 
 struct mw_process {
@@ -159,11 +165,11 @@ struct mw_process {
     int has_rank;                 /* a RANK chunk was read: the fields below are set */
     int64_t rank, size;           /* -1 unknown */
     const char *library_version, *processor_name;
-    int standard;                 /* 41 for MPI 4.1 */
-    int thread_level;             /* provided; -1 unknown */
+    int standard;     /* 41 for MPI 4.1 */
+    int thread_level; /* provided; -1 unknown */
     uint64_t init_end;
-    int64_t appnum;               /* -1 unknown */
-    int end_reason;               /* enum mw_end_reason; 0: no END chunk */
+    int64_t appnum; /* -1 unknown */
+    int end_reason; /* enum mw_end_reason; 0: no END chunk */
     uint64_t end_time, finalize_end;
     int64_t end_code;
     uint64_t open_taken_ns; /* CLOCK_REALTIME when the open calls were read */
@@ -182,8 +188,8 @@ struct mw_process {
         health_count, fact_count, thread_count;
     int thread_level_asked; /* of MPI_Init_thread; -1 unknown */
     uint64_t pid_ns;
-    uint64_t facts_base;    /* key of the process whose facts these built on; 0 none */
-    int facts_node;         /* 1: its facts hold for the whole node */
+    uint64_t facts_base; /* key of the process whose facts these built on; 0 none */
+    int facts_node;      /* 1: its facts hold for the whole node */
 };
 
 /* Processes, those with a rank first and by rank. */
@@ -195,11 +201,13 @@ const struct mw_module *mw_process_module(const struct mw_process *process, uint
 const struct mw_site *mw_process_site(const struct mw_process *process, uint64_t id);
 const struct mw_comm *mw_process_comm(const struct mw_process *process, uint64_t id);
 
-/* CLOCK_REALTIME (kind 0) or CLOCK_MONOTONIC_RAW (kind 1), in ns, for a reading of the process's clock, and the length of
- * a span in ns. A straight line through the first and the last clock readings; with one reading only, or none, TSC time is unknown: NaN. */
+/* CLOCK_REALTIME (kind 0) or CLOCK_MONOTONIC_RAW (kind 1), in ns, for a reading of the process's
+ * clock, and the length of a span in ns. A straight line through the first and the last clock
+ * readings; with one reading only, or none, TSC time is unknown: NaN. */
 enum mw_time_kind { MW_TIME_REAL = 0, MW_TIME_RAW = 1 };
 double mw_process_time_ns(const struct mw_process *process, uint64_t time, int kind);
-/* The same to the nanosecond (a double since 1970 has a step of 256 ns); 0 when it is not known, *ns is then untouched. */
+/* The same to the nanosecond (a double since 1970 has a step of 256 ns); 0 when it is not known,
+ * *ns is then untouched. */
 int mw_process_time_exact(const struct mw_process *process, uint64_t time, int kind, int64_t *ns);
 double mw_process_span_ns(const struct mw_process *process, uint64_t ticks);
 
@@ -225,29 +233,36 @@ struct mw_call_record {
     struct mw_event call;
     const struct mw_event *parts;
     size_t part_count;
-    int incomplete; /* parts whose call never ended: `call` then has kind CALL, function of the open call or 0 */
+    /* Parts without their call, as it is still open or lost: `call` then has kind CALL and, where an
+     * open call of the thread is known, its function, start and site. More than 2^20 parts come as
+     * several such records. */
+    int incomplete;
 };
 
 /* Reads the calls of one thread in the order in which they ended. Needs memory for one chunk. */
 enum mw_status mw_cursor_open(const mw_trace *trace, const struct mw_process *process,
                               uint64_t thread, mw_cursor **cursor);
-/* The next call, valid until the following mw_cursor_next. MW_END after the last one. Damaged chunks are skipped
- * (mw_cursor_missing counts the events that are known to be missing so far). */
+/* The next call, valid until the following mw_cursor_next. MW_END after the last one. Damaged
+ * chunks are skipped (mw_cursor_missing counts the events that are known to be missing so far).
+ * MW_ERR_MEMORY. */
 enum mw_status mw_cursor_next(mw_cursor *cursor, const struct mw_call_record **record);
 uint64_t mw_cursor_missing(const mw_cursor *cursor);
-/* What this cursor found unreadable so far that mw_trace_damage does not have: chunks whose content turned out to be malformed. */
+/* What this cursor found unreadable so far that mw_trace_damage does not have: chunks whose content
+ * turned out to be malformed. */
 size_t mw_cursor_damage_count(const mw_cursor *cursor);
 const struct mw_damage *mw_cursor_damage(const mw_cursor *cursor, size_t index);
 void mw_cursor_close(mw_cursor *cursor);
 
-/* "MPI_Send" for a function number; "MPI_function_<n>" where neither this library nor the process's counts know it. */
+/* "MPI_Send" for a function number; "MPI_function_<n>" where neither this library nor the process's
+ * counts know it. */
 const char *mw_process_function_name(const struct mw_process *process, uint64_t function);
 /* A chunk type's name, "UNKNOWN" for others. */
 const char *mw_chunk_type_name(unsigned type);
 /* The word for how a communicator was made, "unknown" for others. */
 const char *mw_comm_how_word(enum mw_comm_how how);
 
-/* Raw access, for tools that copy, filter or index traces: every whole chunk with a right checksum, in file order. The payload is as stored. */
+/* Raw access, for tools that copy, filter or index traces: every whole chunk with a right checksum,
+ * in file order. The payload is as stored. */
 struct mw_chunk_view {
     const char *file;
     uint64_t offset;
@@ -258,7 +273,8 @@ struct mw_chunk_view {
 };
 /* Calls `visit` for each chunk until it returns other than MW_OK, which is then returned. */
 enum mw_status mw_trace_visit(const mw_trace *trace,
-                              enum mw_status (*visit)(void *context, const struct mw_chunk_view *chunk),
+                              enum mw_status (*visit)(void *context,
+                                                      const struct mw_chunk_view *chunk),
                               void *context);
 
 #ifdef __cplusplus

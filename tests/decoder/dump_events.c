@@ -475,9 +475,8 @@ int main(int argc, char **argv)
     }
     mw_trace *trace;
     size_t failed = 0;
-    enum mw_status status =
-        mw_trace_open((const char *const *)argv + first, (size_t)(argc - first),
-                      residue ? MW_OPEN_RESIDUE : 0, &trace, &failed);
+    enum mw_status status = mw_trace_open((const char *const *)argv + first, (size_t)(argc - first),
+                                          residue ? MW_OPEN_RESIDUE : 0, &trace, &failed);
     if (status != MW_OK) {
         fprintf(stderr, "%s: %s\n", argv[first + (int)failed], status_word(status));
         return 1;

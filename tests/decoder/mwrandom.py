@@ -35,7 +35,8 @@ class Random:
     def field(self, field):
         number = field.number
         if self.random.random() < 0.03:
-            return self.random.choice((w.number(number, self.number()), w.data(number, self.words())))
+            return self.random.choice((w.number(number, self.number()),
+                                       w.data(number, self.words())))
         if field.what in ("number", "signed"):
             return w.number(number, self.number())
         if field.what == "record":
@@ -55,9 +56,9 @@ class Random:
             item = dict(self.random.choice(shapes))
         else:
             item = w.event(self.random.randrange(1, 7), flags=self.random.getrandbits(18),
-                           function=self.number(), comm=(self.number() >> 1) - 1, peer=self.signed(),
-                           tag=self.signed(), bytes=self.number(), bytes_in=self.number(),
-                           site=self.number())
+                           function=self.number(), comm=(self.number() >> 1) - 1,
+                           peer=self.signed(), tag=self.signed(), bytes=self.number(),
+                           bytes_in=self.number(), site=self.number())
             shapes.append(item)
         item.update(start=self.number(), end=self.number(), request=self.number(),
                     origin=self.number(), polls=self.number(), busy=self.number(),

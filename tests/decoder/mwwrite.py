@@ -131,8 +131,8 @@ class EventWriter:
         out = self.out
         new, used = [], []
         for item in events:
-            shape = tuple(item[name] for name in ("kind", "flags", "function", "comm", "peer", "tag",
-                                                  "bytes", "bytes_in", "site"))
+            shape = tuple(item[name] for name in ("kind", "flags", "function", "comm", "peer",
+                                                  "tag", "bytes", "bytes_in", "site"))
             if shape not in self.shapes:
                 self.shapes[shape] = len(self.shapes)
                 new.append(item)

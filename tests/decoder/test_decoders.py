@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Both decoders say the same: of the golden traces, of what is left when they are cut anywhere, of random
-traces and of random nonsense with right checksums.
+"""Both decoders say the same: of the golden traces, of what is left when they are cut
+anywhere, of random traces and of random nonsense with right checksums.
 
     test_decoders.py DUMP_EVENTS [SEED]
 """
@@ -111,7 +111,7 @@ class Decoders(unittest.TestCase):
 
     @staticmethod
     def nonsense_events(maker, header, payload):
-        """Changes the head or the content, not the frame: what is left of a broken frame is zstd's affair."""
+        """Changes the head or the content, not the frame: a broken one is zstd's affair."""
         chunk = mwdecode.EventChunk(payload)
         head = payload[:len(payload) - len(chunk.frame)]
         content = mwdecode.decompress_beginning(chunk.frame)
@@ -137,7 +137,8 @@ class Writer(unittest.TestCase):
                 self.compare(item, event)
 
     def compare(self, item, event):
-        for name in ("kind", "flags", "function", "comm", "peer", "tag", "bytes", "bytes_in", "site"):
+        for name in ("kind", "flags", "function", "comm", "peer", "tag", "bytes", "bytes_in",
+                     "site"):
             self.assertEqual(item[name], event[name])
         for name, flag in (("request", w.REQUEST), ("ordinal", w.COUNTED), ("origin", w.FOREIGN),
                            ("code", w.ERROR)):

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The fuzz targets, and what they share. One program has them all (targets.c); it is linked with clang's
- * -fsanitize=fuzzer, or with standalone.c where that is not to be had.
+ * The fuzz targets, and what they share. One program has them all (targets.c); it is linked with
+ * clang's -fsanitize=fuzzer, or with standalone.c where that is not to be had.
  */
 #ifndef MW_FUZZ_H
 #define MW_FUZZ_H
@@ -21,12 +21,12 @@ void fuzz_events(const uint8_t *data, size_t size);
 void fuzz_residue(const uint8_t *data, size_t size);
 
 /* Not assert: it must also hold in a release build. */
-#define CHECK(condition)                                                              \
-    do {                                                                              \
-        if (!(condition)) {                                                           \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
-            abort();                                                                  \
-        }                                                                             \
+#define CHECK(condition)                                                                           \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                \
+            abort();                                                                               \
+        }                                                                                          \
     } while (0)
 
 /* Reads a file as a trace and walks over all that the public API gives (walk.c). */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A file of whole chunks with right checksums, so that what is behind the checksums is reached. The input is a
- * list of {type, how, length (2 bytes), payload}; bits 0-2 of `how` choose the process, bit 3: the payload is
- * compressed (EVENTS: the content after the head always is, unless bit 3 is set), bit 4: a newer version.
+ * A file of whole chunks with right checksums, so that what is behind the checksums is reached. The
+ * input is a list of {type, how, length (2 bytes), payload}; bits 0-2 of `how` choose the process,
+ * bit 3: the payload is compressed (EVENTS: the content after the head always is, unless bit 3 is
+ * set), bit 4: a newer version.
  */
 #include <string.h>
 #include <zstd.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A mapping in which anything may stand. The input is a list of changes to a right one: {offset (3 bytes),
- * length (1 byte), bytes}; its first byte says whether the process is alive. What comes out must be chunks that
- * the decoders take.
+ * A mapping in which anything may stand. The input is a list of changes to a right one: {offset (3
+ * bytes), length (1 byte), bytes}; its first byte says whether the process is alive. What comes out
+ * must be chunks that the decoders take.
  */
 #include <string.h>
 #include <unistd.h>
@@ -31,8 +31,7 @@ static _Alignas(64) uint8_t map[SIZE];
 static void template_thread(int index)
 {
     struct mw_map_thread *thread = (struct mw_map_thread *)(right + AREAS + index * AREA);
-    struct mw_raw_event *ring =
-        (struct mw_raw_event *)(right + AREAS + index * AREA + RING_AT);
+    struct mw_raw_event *ring = (struct mw_raw_event *)(right + AREAS + index * AREA + RING_AT);
     thread->index = (uint32_t)index;
     thread->capacity = RING;
     thread->ring_offset = (uint64_t)(AREAS + index * AREA + RING_AT);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Drives a fuzz target without libFuzzer: runs each file of the corpus as it is, then changes them at random for
- * some seconds. Not guided by coverage, but it runs everywhere. On a crash the input is in ./crash-input.
+ * Drives a fuzz target without libFuzzer: runs each file of the corpus as it is, then changes them
+ * at random for some seconds. Not guided by coverage, but it runs everywhere. On a crash the input
+ * is in ./crash-input.
  *
  *     PROGRAM SECONDS SEED FILE-OR-FOLDER...
  */

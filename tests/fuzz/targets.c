@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One program for all targets, so that the reader is built once: MPIWATCH_FUZZ_TARGET says which one runs. */
+/* One program for all targets, so that the reader is built once: MPIWATCH_FUZZ_TARGET says which
+ * one runs. */
 #include <string.h>
 
 #include "fuzz.h"

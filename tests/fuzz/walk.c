@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Opens bytes as a trace and uses everything that the public API gives; what it promises is checked. */
+/* Opens bytes as a trace and uses everything that the public API gives; what it promises is
+ * checked. */
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -69,7 +70,8 @@ static void walk_rest(const struct mw_process *process)
         use_text(process->arguments[i]);
     for (size_t i = 0; i < process->clock_count; i++) {
         CHECK(i == 0 || process->clocks[i - 1].time <= process->clocks[i].time);
-        sink += (uint64_t)mw_process_time_exact(process, process->clocks[i].time, MW_TIME_REAL, &ns);
+        sink +=
+            (uint64_t)mw_process_time_exact(process, process->clocks[i].time, MW_TIME_REAL, &ns);
         sink += mw_process_span_ns(process, process->clocks[i].width) > 5.0;
     }
     use_text(process->host);

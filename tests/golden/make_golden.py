@@ -5,9 +5,9 @@ that exists is not written again, so that a reader keeps reading what older writ
 
     make_golden.py [--check]     --check: only say whether this program still makes the same
 
-Every file has a NAME.expected beside it: the canonical dump as made by the Python decoder (tests/decoder), or,
-in refused/, what mw_trace_open says; and where something is wrong in it a NAME.messages: the lines of the
-reader about it.
+Every file has a NAME.expected beside it: the canonical dump as made by the Python decoder
+(tests/decoder), or, in refused/, what mw_trace_open says; and where something is wrong in it a
+NAME.messages: the lines of the reader about it.
 """
 
 import os
@@ -19,8 +19,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "decoder"))
 # pylint: disable=wrong-import-position
 import mwwrite as w  # noqa: E402
-from mwwrite import (chunk, data, event, events, frame, number, packed, record, runs, signed,  # noqa: E402
-                     text)
+from mwwrite import chunk, data, event, events, frame, number, packed  # noqa: E402
+from mwwrite import record, runs, signed, text  # noqa: E402
 
 A, B, C, D = 0x1111111111111111, 0x2222222222222222, 0x3333333333333333, 0xD0D0D0D0D0D0D0D0
 MASK = (1 << 64) - 1
@@ -67,8 +67,9 @@ def every_metadata(process, rank):
         chunk("MODULES",
               record(1, number(1, 1), text(2, "/opt/app/halo"), data(3, bytes(range(20))),
                      number(4, 0x400000), number(5, 0x480000), number(6, 0)),
-              record(1, number(1, 2), text(2, "/usr/lib/libmpi.so.40"), data(3, b"\xde\xad\xbe\xef"),
-                     number(4, 0x7F0000000000), number(5, 0x7F0000100000), number(6, 1)),
+              record(1, number(1, 2), text(2, "/usr/lib/libmpi.so.40"),
+                     data(3, b"\xde\xad\xbe\xef"), number(4, 0x7F0000000000),
+                     number(5, 0x7F0000100000), number(6, 1)),
               record(1, number(1, 3), text(2, "/usr/lib/libmpi_mpifh.so.40"), number(6, 2)),
               record(1, number(1, 4), text(2, "/opt/tool/libtool.so"), number(6, 3)),
               record(1, number(1, 5), text(2, "/usr/lib/libmpiwatch.so"), number(6, 4)),
@@ -139,11 +140,12 @@ def every_event():
         event(w.CALL, function=30, start=1500, end=1900, site=2),
         event(w.DONE, function=31, comm=0, peer=1, tag=6, start=1910, end=1911, request=2,
               flags=w.REQUEST | w.PERSISTENT | w.CANCELLED),
-        event(w.DONE, function=32, comm=0, peer=0, tag=1, start=1920, end=1921, request=17, origin=1,
-              flags=w.REQUEST | w.FOREIGN),
+        event(w.DONE, function=32, comm=0, peer=0, tag=1, start=1920, end=1921, request=17,
+              origin=1, flags=w.REQUEST | w.FOREIGN),
         event(w.DONE, function=33, comm=0, peer=0, tag=2, start=1930, end=1931, request=18,
               flags=w.REQUEST | w.FREED),
-        event(w.POLL, function=34, comm=0, peer=-1, tag=-1, start=2000, end=2600, polls=250, busy=300),
+        event(w.POLL, function=34, comm=0, peer=-1, tag=-1, start=2000, end=2600, polls=250,
+              busy=300),
         event(w.COLL, function=60, comm=0, peer=-1, start=2700, end=2800, flags=w.COUNTED,
               ordinal=12),
         event(w.COLL, function=61, comm=0, peer=0, bytes=8, bytes_in=16, start=2810, end=2900,
@@ -195,12 +197,14 @@ def folder():
     node1 += events(calls[:20], A) + events(calls[10:40], A, first=10)
     node1 += events(calls[5:15], A, first=5) + events(calls[:20], A)
     node1 += events(waitall[:4], B)  # a Waitall over two chunks
-    node1 += chunk("HEALTH", text(1, "code"), text(2, "early"), number(3, 1), number(4, 5), process=A)
+    node1 += chunk("HEALTH", text(1, "code"), text(2, "early"), number(3, 1), number(4, 5),
+                   process=A)
     node2 = file_chunk("node2", C) + rank_chunk(B, 1)
     node2 += chunk("COMM", number(1, 3), number(2, 3), number(3, 1), text(11, "dup"), process=C)
     node2 += events(calls[45:], A, first=45)  # 40 to 44 are missing
     node2 += events(waitall[4:], B, first=4)
-    node2 += chunk("HEALTH", text(1, "code"), text(2, "late"), number(3, 9), number(4, 6), process=A)
+    node2 += chunk("HEALTH", text(1, "code"), text(2, "late"), number(3, 9), number(4, 6),
+                   process=A)
     node2 += chunk("COUNTS", record(1, number(1, 10), number(3, 40)), process=A)
     node2 += chunk("COUNTS", record(1, number(1, 10), number(3, 20)), process=A)  # an older state
     node2 += clock_chunk(A, 10, 10) + clock_chunk(A, 10, 10)
@@ -215,7 +219,7 @@ def folder():
 
 
 def hang():
-    """Killed in a Waitall: parts without their call, and the open call; a thread with an open call only."""
+    """Killed in a Waitall: parts without their call, the open call; a thread with nothing else."""
     out = file_chunk("node1", A) + process_chunk(A, 0) + rank_chunk(A, 0)
     out += events(ordinary_events(3) + [
         event(w.DONE, function=30, comm=0, peer=1, tag=5, flags=w.PART | w.REQUEST, request=i)

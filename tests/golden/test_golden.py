@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Golden traces: what the C reader makes of files that were once written, and of files that it must refuse.
+"""Golden traces: what the C reader makes of files that were once written, and of files that it must
+refuse.
 
     test_golden.py DUMP_EVENTS
 """

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The calls of one thread, one after the other, from the chunks that hold them. A cursor belongs to one
- * thread; several may read one trace at the same time. Memory: one chunk, and the parts of one call.
+ * The calls of one thread, one after the other, from the chunks that hold them. A cursor belongs to
+ * one thread; several may read one trace at the same time. Memory: one chunk, and the parts of one
+ * call.
  */
 #include "trace/reader/reader.h"
 
@@ -12,7 +13,8 @@
 
 #include "trace/decoder.h"
 
-#define PARTS_MAX ((size_t)1 << 20) /* of one record; a hostile trace may have nothing but parts */
+/* Parts of one record at most: a hostile trace may have nothing but parts. */
+#define PARTS_MAX  ((size_t)1 << 20)
 #define DAMAGE_MAX 100
 
 struct mw_cursor {
@@ -23,7 +25,7 @@ struct mw_cursor {
     size_t chunk_count, next_chunk;
     size_t *heap; /* chunks that begin at or before `position`, that with the last end on top */
     size_t heap_count;
-    uint64_t position; /* number of the next event */
+    uint64_t position;  /* number of the next event */
     uint64_t known_end; /* number behind the last event that any chunk claims */
     uint64_t missing;
 
@@ -59,8 +61,8 @@ enum mw_status mw_cursor_open(const struct mw_trace *trace, const struct mw_proc
     cursor->trace = trace;
     cursor->process = process;
     cursor->thread = thread;
-    cursor->chunks = mw_index_thread((const struct mw_process_entry *)process, thread,
-                                     &cursor->chunk_count);
+    cursor->chunks =
+        mw_index_thread((const struct mw_process_entry *)process, thread, &cursor->chunk_count);
     cursor->heap = malloc((cursor->chunk_count + 1) * sizeof *cursor->heap);
     if (!cursor->heap) {
         free(cursor);
@@ -129,8 +131,8 @@ static size_t heap_pop(struct mw_cursor *cursor)
     return top;
 }
 
-/* The chunk to read on from: that which has the next event and reaches farthest; where none has it, the next
- * chunk, and what lies between is missing. NULL at the end. */
+/* The chunk to read on from: that which has the next event and reaches farthest; where none has it,
+ * the next chunk, and what lies between is missing. NULL at the end. */
 static const struct mw_event_chunk *chunk_choose(struct mw_cursor *cursor)
 {
     for (;;) {
@@ -181,7 +183,8 @@ static void damage_note(struct mw_cursor *cursor, enum mw_status status, const c
     };
 }
 
-/* The chunk's payload, valid until the next one is read. The file may have changed since the trace was opened. */
+/* The chunk's payload, valid until the next one is read. The file may have changed since the trace
+ * was opened. */
 static enum mw_status payload_read(struct mw_cursor *cursor, const struct mw_event_chunk *chunk,
                                    const uint8_t **payload)
 {
@@ -192,8 +195,8 @@ static enum mw_status payload_read(struct mw_cursor *cursor, const struct mw_eve
             mw_window_close(window);
         mw_window_open(window, source, 0);
     }
-    enum mw_status status = mw_window_get(window, chunk->offset + MW_CHUNK_HEADER_SIZE,
-                                          chunk->length, payload);
+    enum mw_status status =
+        mw_window_get(window, chunk->offset + MW_CHUNK_HEADER_SIZE, chunk->length, payload);
     int error = errno;
     mw_window_rest(window); /* ten thousand cursors may be open at once: none keeps a descriptor */
     errno = error;
@@ -214,8 +217,8 @@ static enum mw_status chunk_enter(struct mw_cursor *cursor)
         if (status == MW_ERR_SYSTEM)
             damage_note(cursor, status, strerror(errno));
         else if (status == MW_OK)
-            status = mw_decoder_open(payload, cursor->current->length,
-                                     cursor->current->raw_length, &cursor->decoder);
+            status = mw_decoder_open(payload, cursor->current->length, cursor->current->raw_length,
+                                     &cursor->decoder);
         if (status == MW_OK) {
             cursor->event_number = cursor->current->first;
             return MW_OK;
@@ -236,7 +239,8 @@ static enum mw_status event_find(struct mw_cursor *cursor, const struct mw_event
             status = chunk_enter(cursor);
         if (status != MW_OK)
             return status;
-        while (cursor->event_next < cursor->event_count && cursor->event_number < cursor->position) {
+        while (cursor->event_next < cursor->event_count &&
+               cursor->event_number < cursor->position) {
             cursor->event_next++;
             cursor->event_number++;
         }
@@ -301,8 +305,7 @@ static void record_complete(struct mw_cursor *cursor, const struct mw_event *eve
 static enum mw_status part_add(struct mw_cursor *cursor, const struct mw_event *event)
 {
     enum mw_status status = MW_OK;
-    struct mw_event *part =
-        mw_vector_add(NULL, &cursor->parts, sizeof *part, &status);
+    struct mw_event *part = mw_vector_add(NULL, &cursor->parts, sizeof *part, &status);
     if (part)
         *part = *event;
     return status;

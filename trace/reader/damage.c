@@ -41,8 +41,7 @@ void mw_damage_add(struct mw_trace *trace, uint32_t source, uint64_t offset, uin
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    struct mw_damage damage = {
-        .offset = offset, .length = length, .status = status, .text = text};
+    struct mw_damage damage = {.offset = offset, .length = length, .status = status, .text = text};
     if (file->damage_count < PLACES_PER_FILE && damage_push(trace, source, &damage)) {
         file->damage_count++;
         return;
@@ -70,8 +69,7 @@ static void damage_newer(struct mw_trace *trace, uint32_t source)
              "version %u",
              (unsigned long long)file->newer, file->newer == 1 ? "" : "s",
              file->newer == 1 ? "" : "up to ", file->newest, MW_FORMAT_VERSION);
-    struct mw_damage damage = {
-        .offset = file->newer_offset, .status = MW_ERR_NEWER, .text = text};
+    struct mw_damage damage = {.offset = file->newer_offset, .status = MW_ERR_NEWER, .text = text};
     damage_push(trace, source, &damage);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Settings and versions. A node's first process writes all of them, the others what differs: here each
- * process gets its own again, those of its base changed by its own. Runs while a trace is opened, on one
- * thread; a process without differences shares its base's table.
+ * Settings and versions. A node's first process writes all of them, the others what differs: here
+ * each process gets its own again, those of its base changed by its own. Runs while a trace is
+ * opened, on one thread; a process without differences shares its base's table.
  */
 #include "trace/reader/reader.h"
 
@@ -49,8 +49,8 @@ enum mw_status mw_load_environment(struct mw_load *load)
             base = mw_field_number(&field);
         if (field.id != MW_F_ENVIRONMENT_fact || !field.is_bytes)
             continue;
-        struct mw_own_fact *own = mw_vector_add(&load->trace->account, &load->entry->own_facts,
-                                                sizeof *own, &status);
+        struct mw_own_fact *own =
+            mw_vector_add(&load->trace->account, &load->entry->own_facts, sizeof *own, &status);
         if (own)
             status = fact_read(load, mw_field_reader(&field), own);
     }
@@ -125,8 +125,8 @@ static void cycle_mark(struct mw_process_entry *entry, const struct mw_process_e
     entry->facts_cyclic = 1;
 }
 
-/* What a process's facts build on; NULL where that is nothing, is not there, or is the process itself in the
- * end. Says so where it is wrong. */
+/* What a process's facts build on; NULL where that is nothing, is not there, or is the process
+ * itself in the end. Says so where it is wrong. */
 static struct mw_process_entry *base_usable(struct mw_trace *trace, struct mw_process_entry *entry)
 {
     struct mw_process_entry *base = base_find(trace, entry);
@@ -135,12 +135,12 @@ static struct mw_process_entry *base_usable(struct mw_trace *trace, struct mw_pr
     if (base && !entry->facts_cyclic)
         return base;
     if (entry->process.facts_base)
-        mw_damage_add(trace, entry->facts_place.source, entry->facts_place.offset, 0,
-                      base ? MW_ERR_CORRUPT : MW_ERR_NOT_FOUND,
-                      base ? "facts of process %016llx build on process %016llx, which builds on them"
-                           : "facts of process %016llx build on process %016llx, which is not here",
-                      (unsigned long long)entry->process.key,
-                      (unsigned long long)entry->process.facts_base);
+        mw_damage_add(
+            trace, entry->facts_place.source, entry->facts_place.offset, 0,
+            base ? MW_ERR_CORRUPT : MW_ERR_NOT_FOUND,
+            base ? "facts of process %016llx build on process %016llx, which builds on them"
+                 : "facts of process %016llx build on process %016llx, which is not here",
+            (unsigned long long)entry->process.key, (unsigned long long)entry->process.facts_base);
     return NULL;
 }
 
@@ -148,8 +148,8 @@ static enum mw_status facts_settle(struct mw_process_entry *entry, struct mw_pro
 {
     const struct mw_process *from = base ? &base->process : NULL;
     entry->facts_state = FACTS_DONE;
-    enum mw_status status = mw_vector_settle(&entry->own_facts, sizeof(struct mw_own_fact),
-                                             fact_order, NULL);
+    enum mw_status status =
+        mw_vector_settle(&entry->own_facts, sizeof(struct mw_own_fact), fact_order, NULL);
     if (status == MW_OK && from && entry->own_facts.count == 0) {
         entry->process.facts = from->facts;
         entry->process.fact_count = from->fact_count;
@@ -161,8 +161,8 @@ static enum mw_status facts_settle(struct mw_process_entry *entry, struct mw_pro
     return status;
 }
 
-/* Walks down to the deepest base and joins on the way back; a chain may be as long as the trace has processes,
- * so there is no recursion. */
+/* Walks down to the deepest base and joins on the way back; a chain may be as long as the trace has
+ * processes, so there is no recursion. */
 static enum mw_status facts_resolve(struct mw_trace *trace, struct mw_process_entry *entry)
 {
     enum mw_status status = MW_OK;

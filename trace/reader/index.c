@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which chunk holds which events. Built while a trace is opened, on one thread, from the heads of the
- * chunks alone; the look-up is pure.
+ * Which chunk holds which events. Built while a trace is opened, on one thread, from the heads of
+ * the chunks alone; the look-up is pure.
  */
 #include "trace/reader/reader.h"
 

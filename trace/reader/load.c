@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * From a file's chunks to the trace: each chunk goes to what reads its type; events are only indexed.
- * Runs while a trace is opened, on one thread.
+ * From a file's chunks to the trace: each chunk goes to what reads its type; events are only
+ * indexed. Runs while a trace is opened, on one thread.
  */
 #include "trace/reader/reader.h"
 
@@ -10,20 +10,13 @@
 #include <zstd.h>
 
 static const mw_loader loaders[] = {
-    [MW_CHUNK_FILE] = mw_load_file,
-    [MW_CHUNK_JOB] = mw_load_job,
-    [MW_CHUNK_PROCESS] = mw_load_process,
-    [MW_CHUNK_RANK] = mw_load_rank,
-    [MW_CHUNK_CLOCK] = mw_load_clock,
-    [MW_CHUNK_MODULES] = mw_load_modules,
-    [MW_CHUNK_SITES] = mw_load_sites,
-    [MW_CHUNK_COMM] = mw_load_comm,
-    [MW_CHUNK_COUNTS] = mw_load_counts,
-    [MW_CHUNK_OPEN] = mw_load_open,
-    [MW_CHUNK_HEALTH] = mw_load_health,
-    [MW_CHUNK_ENVIRONMENT] = mw_load_environment,
-    [MW_CHUNK_END] = mw_load_end,
-    [MW_CHUNK_COST] = mw_load_cost,
+    [MW_CHUNK_FILE] = mw_load_file,       [MW_CHUNK_JOB] = mw_load_job,
+    [MW_CHUNK_PROCESS] = mw_load_process, [MW_CHUNK_RANK] = mw_load_rank,
+    [MW_CHUNK_CLOCK] = mw_load_clock,     [MW_CHUNK_MODULES] = mw_load_modules,
+    [MW_CHUNK_SITES] = mw_load_sites,     [MW_CHUNK_COMM] = mw_load_comm,
+    [MW_CHUNK_COUNTS] = mw_load_counts,   [MW_CHUNK_OPEN] = mw_load_open,
+    [MW_CHUNK_HEALTH] = mw_load_health,   [MW_CHUNK_ENVIRONMENT] = mw_load_environment,
+    [MW_CHUNK_END] = mw_load_end,         [MW_CHUNK_COST] = mw_load_cost,
     [MW_CHUNK_THREAD] = mw_load_thread,
 };
 
@@ -33,7 +26,8 @@ struct load_source {
     uint32_t index;
 };
 
-/* The payload as it was before compression. What the header claims is what the frame must give, exactly. */
+/* The payload as it was before compression. What the header claims is what the frame must give,
+ * exactly. */
 static enum mw_status payload_open(struct mw_trace *trace, const struct mw_chunk_header *header,
                                    const uint8_t **payload, size_t *length)
 {
@@ -104,9 +98,8 @@ static enum mw_status source_chunk(void *context, uint64_t offset,
         return MW_OK;
     }
     struct mw_place place = {load->index, offset};
-    enum mw_status status = header->version == 0
-                                ? MW_ERR_CORRUPT
-                                : chunk_load(load->trace, place, header, payload);
+    enum mw_status status =
+        header->version == 0 ? MW_ERR_CORRUPT : chunk_load(load->trace, place, header, payload);
     if (status == MW_OK || status == MW_ERR_MEMORY)
         return status;
     uint64_t length = MW_CHUNK_HEADER_SIZE + (uint64_t)header->length;

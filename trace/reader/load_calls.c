@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Counts of calls, by thread and in sum, and calls that were open when somebody looked. Runs while a trace
- * is opened, on one thread.
+ * Counts of calls, by thread and in sum, and calls that were open when somebody looked. Runs while
+ * a trace is opened, on one thread.
  */
 #include "trace/reader/reader.h"
 
@@ -44,8 +44,8 @@ static enum mw_status counts_settle(struct mw_process_entry *entry)
     const struct mw_thread_counts *counts = entry->thread_counts.items;
     for (size_t i = 0; i < entry->thread_counts.count; i++)
         account->used -= counts[i].count * sizeof(struct mw_count);
-    enum mw_status status = mw_vector_settle(
-        &entry->thread_counts, sizeof(struct mw_thread_counts), mw_id_order, counts_merge);
+    enum mw_status status = mw_vector_settle(&entry->thread_counts, sizeof(struct mw_thread_counts),
+                                             mw_id_order, counts_merge);
     for (size_t i = 0; i < entry->thread_counts.count; i++)
         account->used += counts[i].count * sizeof(struct mw_count);
     entry->thread_counts_settled = entry->thread_counts.count;
@@ -61,8 +61,8 @@ static enum mw_status counts_keep(struct mw_process_entry *entry,
         status = counts_settle(entry);
     struct mw_thread_counts *added = NULL;
     if (status == MW_OK)
-        added = mw_vector_add(&entry->trace->account, &entry->thread_counts, sizeof *added,
-                              &status);
+        added =
+            mw_vector_add(&entry->trace->account, &entry->thread_counts, sizeof *added, &status);
     if (added)
         *added = *counts;
     else
@@ -130,8 +130,8 @@ enum mw_status mw_counts_finish(struct mw_process_entry *entry)
         }
     }
     mw_counts_free(entry);
-    enum mw_status settled = mw_vector_settle(&entry->counts, sizeof(struct mw_count),
-                                              mw_id_order, count_merge);
+    enum mw_status settled =
+        mw_vector_settle(&entry->counts, sizeof(struct mw_count), mw_id_order, count_merge);
     return status != MW_OK ? status : settled;
 }
 
@@ -198,8 +198,8 @@ enum mw_status mw_load_open(struct mw_load *load)
             process->open_alive = mw_field_number(&field) != 0;
         if (field.id != MW_F_OPEN_call || !field.is_bytes)
             continue;
-        struct mw_open_call *call = mw_vector_add(
-            &load->trace->account, &load->entry->open_calls, sizeof *call, &status);
+        struct mw_open_call *call =
+            mw_vector_add(&load->trace->account, &load->entry->open_calls, sizeof *call, &status);
         if (call)
             status = open_call_read(load, mw_field_reader(&field), call);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Communicators. A communicator's chunks add to one another: each is kept with what it says, and they are joined
- * when all are there. Runs while a trace is opened, on one thread.
+ * Communicators. A communicator's chunks add to one another: each is kept with what it says, and
+ * they are joined when all are there. Runs while a trace is opened, on one thread.
  */
 #include "trace/reader/reader.h"
 
@@ -78,8 +78,8 @@ enum mw_status mw_load_comm(struct mw_load *load)
     }
     struct mw_comm_chunk *added = NULL;
     if (status == MW_OK)
-        added = mw_vector_add(&load->trace->account, &load->entry->comm_chunks, sizeof *added,
-                              &status);
+        added =
+            mw_vector_add(&load->trace->account, &load->entry->comm_chunks, sizeof *added, &status);
     if (added)
         *added = chunk;
     return status;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lists of fields: checked as a whole before anything of them is used, so that a malformed payload is
- * used not at all rather than in half; and the values of single fields. Pure but for the pool.
+ * Lists of fields: checked as a whole before anything of them is used, so that a malformed payload
+ * is used not at all rather than in half; and the values of single fields. Pure but for the pool.
  */
 #include "trace/reader/reader.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Chunks that say what a file, a job and a process are, and how the process ended. Runs while a trace is opened,
- * on one thread. A later chunk of one of these types replaces the earlier one as a whole.
+ * Chunks that say what a file, a job and a process are, and how the process ended. Runs while a
+ * trace is opened, on one thread. A later chunk of one of these types replaces the earlier one as a
+ * whole.
  */
 #include "trace/reader/reader.h"
 
@@ -37,7 +38,8 @@ enum mw_status mw_load_file(struct mw_load *load)
     return status;
 }
 
-/* An array of texts moves from a growing vector into the pool, where it may be replaced without a free. */
+/* An array of texts moves from a growing vector into the pool, where it may be replaced without a
+ * free. */
 static enum mw_status texts_keep(struct mw_trace *trace, struct mw_vector *texts,
                                  const char *const **kept, size_t *count)
 {
@@ -83,8 +85,7 @@ enum mw_status mw_load_job(struct mw_load *load)
             break;
         }
     }
-    enum mw_status kept =
-        texts_keep(load->trace, &command, &job->command, &job->command_count);
+    enum mw_status kept = texts_keep(load->trace, &command, &job->command, &job->command_count);
     return status != MW_OK ? status : kept;
 }
 
@@ -259,11 +260,11 @@ enum mw_status mw_load_cost(struct mw_load *load)
     struct mw_cost cost = {0};
     struct mw_field field;
     uint64_t *const numbers[] = {
-        [MW_F_COST_init] = &cost.init_ns,         [MW_F_COST_encode] = &cost.encode_ns,
-        [MW_F_COST_write] = &cost.write_ns,       [MW_F_COST_bytes] = &cost.bytes,
-        [MW_F_COST_chunks] = &cost.chunks,        [MW_F_COST_events] = &cost.events,
-        [MW_F_COST_longest] = &cost.longest_ns,   [MW_F_COST_finalize] = &cost.finalize_ns,
-        [MW_F_COST_memory] = &cost.memory,        [MW_F_COST_stamp] = &cost.stamp_ps,
+        [MW_F_COST_init] = &cost.init_ns,       [MW_F_COST_encode] = &cost.encode_ns,
+        [MW_F_COST_write] = &cost.write_ns,     [MW_F_COST_bytes] = &cost.bytes,
+        [MW_F_COST_chunks] = &cost.chunks,      [MW_F_COST_events] = &cost.events,
+        [MW_F_COST_longest] = &cost.longest_ns, [MW_F_COST_finalize] = &cost.finalize_ns,
+        [MW_F_COST_memory] = &cost.memory,      [MW_F_COST_stamp] = &cost.stamp_ps,
     };
     while (mw_field_next(&load->reader, &field) == MW_OK)
         if (field.id < sizeof numbers / sizeof *numbers && numbers[field.id])

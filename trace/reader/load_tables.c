@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Chunks that add rows to a process's tables: clock readings, health, modules and call sites. Runs while a trace is opened, on one thread. Lists are checked before they come here.
+ * Chunks that add rows to a process's tables: clock readings, health, modules and call sites. Runs
+ * while a trace is opened, on one thread. Lists are checked before they come here.
  */
 #include "trace/reader/reader.h"
 
@@ -84,8 +85,7 @@ static enum mw_status module_read(struct mw_load *load, struct mw_reader list,
             status = mw_field_text(load->trace, &field, &module->path);
             break;
         case MW_F_MODULE_build_id:
-            status =
-                bytes_keep(load->trace, &field, &module->build_id, &module->build_id_size);
+            status = bytes_keep(load->trace, &field, &module->build_id, &module->build_id_size);
             break;
         case MW_F_MODULE_start:
             module->start = mw_field_number(&field);
@@ -120,8 +120,7 @@ enum mw_status mw_load_modules(struct mw_load *load)
     return status;
 }
 
-static enum mw_status frames_read(struct mw_load *load, struct mw_reader list,
-                                  struct mw_site *site)
+static enum mw_status frames_read(struct mw_load *load, struct mw_reader list, struct mw_site *site)
 {
     size_t count = mw_packed_count(list) / 2;
     void *memory;

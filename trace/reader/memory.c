@@ -30,8 +30,7 @@ void *mw_vector_add(struct mw_account *account, struct mw_vector *vector, size_t
 {
     if (vector->count == vector->capacity) {
         size_t capacity = vector->capacity ? vector->capacity * 2 : 4;
-        if (account &&
-            mw_account_charge(account, (capacity - vector->capacity) * item) != MW_OK) {
+        if (account && mw_account_charge(account, (capacity - vector->capacity) * item) != MW_OK) {
             *status = MW_ERR_LIMIT;
             return NULL;
         }
@@ -108,8 +107,8 @@ enum mw_status mw_vector_settle(struct mw_vector *vector, size_t item,
     return MW_OK;
 }
 
-/* A block with room for `size` bytes. A large one of its own goes behind the current block, whose room
- * is still good for small things. */
+/* A block with room for `size` bytes. A large one of its own goes behind the current block, whose
+ * room is still good for small things. */
 static struct mw_pool_block *pool_block(struct mw_pool *pool, size_t size)
 {
     struct mw_pool_block *current = pool->blocks;
@@ -167,8 +166,7 @@ static int texts_grow(struct mw_pool *pool)
     return 1;
 }
 
-enum mw_status mw_pool_text(struct mw_pool *pool, const void *data, size_t size,
-                            const char **text)
+enum mw_status mw_pool_text(struct mw_pool *pool, const void *data, size_t size, const char **text)
 {
     size = strnlen(data, size);
     if (size == 0) {

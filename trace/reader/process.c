@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The processes of a trace: found by key while chunks are read, then put in order, their tables sorted
- * for look-up. Runs while a trace is opened, on one thread; the look-ups at the end are pure.
+ * The processes of a trace: found by key while chunks are read, then put in order, their tables
+ * sorted for look-up. Runs while a trace is opened, on one thread; the look-ups at the end are
+ * pure.
  */
 #include "trace/reader/reader.h"
 
@@ -79,9 +80,9 @@ enum mw_status mw_trace_find_process(struct mw_trace *trace, uint64_t key,
 void mw_process_entry_free(struct mw_process_entry *entry)
 {
     struct mw_vector *vectors[] = {
-        &entry->clocks, &entry->modules, &entry->sites,        &entry->comms,
-        &entry->counts, &entry->health,  &entry->open_calls,   &entry->facts,
-        &entry->threads, &entry->own_facts, &entry->comm_chunks,   &entry->event_chunks,
+        &entry->clocks,  &entry->modules,   &entry->sites,       &entry->comms,
+        &entry->counts,  &entry->health,    &entry->open_calls,  &entry->facts,
+        &entry->threads, &entry->own_facts, &entry->comm_chunks, &entry->event_chunks,
     };
     mw_counts_free(entry);
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
@@ -105,8 +106,8 @@ static enum mw_status thread_add(struct mw_process_entry *entry, uint64_t index)
     return status;
 }
 
-/* Threads that have events or an open call but no THREAD chunk. Added in front of those that have one, so
- * that these count. */
+/* Threads that have events or an open call but no THREAD chunk. Added in front of those that have
+ * one, so that these count. */
 static enum mw_status threads_complete(struct mw_process_entry *entry)
 {
     struct mw_vector described = entry->threads;
@@ -128,8 +129,8 @@ static enum mw_status threads_complete(struct mw_process_entry *entry)
     return status;
 }
 
-#define PUBLISH(entry, vector, items_, count_) \
-    ((entry)->process.items_ = (entry)->vector.items, \
+#define PUBLISH(entry, vector, items_, count_)                                                     \
+    ((entry)->process.items_ = (entry)->vector.items,                                              \
      (entry)->process.count_ = (entry)->vector.count)
 
 static enum mw_status process_finish(struct mw_process_entry *entry)

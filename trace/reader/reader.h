@@ -31,8 +31,8 @@ struct mw_vector {
 void *mw_vector_add(struct mw_account *account, struct mw_vector *vector, size_t item,
                     enum mw_status *status);
 void mw_vector_free(struct mw_vector *vector);
-/* Sorts stably by `order` and keeps the last of equal items, after `merge`, where not NULL, has given it what
- * it shall have of the one before. */
+/* Sorts stably by `order` and keeps the last of equal items, after `merge`, where not NULL, has
+ * given it what it shall have of the one before. */
 enum mw_status mw_vector_settle(struct mw_vector *vector, size_t item,
                                 int (*order)(const void *, const void *),
                                 void (*merge)(void *earlier, void *later));
@@ -47,8 +47,7 @@ struct mw_pool {
 /* Zeroed memory that lives as long as the trace. */
 enum mw_status mw_pool_take(struct mw_pool *pool, size_t size, void **memory);
 /* The one terminated copy of a text. */
-enum mw_status mw_pool_text(struct mw_pool *pool, const void *data, size_t size,
-                            const char **text);
+enum mw_status mw_pool_text(struct mw_pool *pool, const void *data, size_t size, const char **text);
 void mw_pool_free(struct mw_pool *pool);
 
 /* Files (source.c). */
@@ -57,24 +56,25 @@ struct mw_source {
     const char *real;    /* absolute, to open it again */
     dev_t dev;
     ino_t ino;
-    int fd; /* kept open for the first files only, else -1 */
-    uint8_t *memory; /* a residue: the chunks themselves */
-    int absent;      /* could not be opened: here for the damage to name only */
-    size_t damage_count;   /* entries in the list of damage */
+    int fd;              /* kept open for the first files only, else -1 */
+    uint8_t *memory;     /* a residue: the chunks themselves */
+    int absent;          /* could not be opened: here for the damage to name only */
+    size_t damage_count; /* entries in the list of damage */
     uint64_t damage_more, damage_more_offset; /* that are not in it */
-    unsigned newest;       /* newest version above ours */
+    unsigned newest;                          /* newest version above ours */
     uint64_t newer, newer_offset;
     int begins_like_one;         /* with a chunk's magic */
     enum mw_status first_damage; /* at its beginning */
 };
 
-/* With MW_EXACT_BUFFERS, for fuzzing, buffers are no larger than what is in them, so that a sanitizer sees every
- * read beyond. */
+/* With MW_EXACT_BUFFERS, for fuzzing, buffers are no larger than what is in them, so that a
+ * sanitizer sees every read beyond. */
 #ifndef MW_EXACT_BUFFERS
 #define MW_EXACT_BUFFERS 0
 #endif
 
-/* A window on a source: bytes at any offset, read ahead. The file is opened when the first byte is wanted. */
+/* A window on a source: bytes at any offset, read ahead. The file is opened when the first byte is
+ * wanted. */
 struct mw_window {
     const struct mw_source *source;
     int fd;
@@ -86,7 +86,8 @@ struct mw_window {
 void mw_window_open(struct mw_window *window, const struct mw_source *source, size_t ahead);
 /* Lets go of the descriptor until the next get needs it. */
 void mw_window_rest(struct mw_window *window);
-/* Bytes [offset, offset + length) of the source, valid until the next get. MW_ERR_TRUNCATED beyond the end. */
+/* Bytes [offset, offset + length) of the source, valid until the next get. MW_ERR_TRUNCATED beyond
+ * the end. */
 enum mw_status mw_window_get(struct mw_window *window, uint64_t offset, size_t length,
                              const uint8_t **data);
 void mw_window_close(struct mw_window *window);
@@ -111,7 +112,8 @@ struct mw_scan {
                    const char *text); /* may be NULL */
     void *context;
 };
-/* Walks over the whole chunks of a source. Ends early with what `chunk` returns other than MW_OK. */
+/* Walks over the whole chunks of a source. Ends early with what `chunk` returns other than MW_OK.
+ */
 enum mw_status mw_scan_source(const struct mw_source *source, const struct mw_scan *scan);
 
 /* Processes. */
@@ -152,20 +154,21 @@ struct mw_process_entry {
     size_t thread_counts_settled;
     struct mw_place facts_place;
     enum mw_facts_state { FACTS_OWN, FACTS_JOINING, FACTS_DONE } facts_state;
-    int facts_cyclic; /* they build on themselves in the end */
+    int facts_cyclic;                     /* they build on themselves in the end */
     struct mw_process_entry *facts_above; /* that waits for this one's */
     struct mw_job job;
     int has_job;
 };
 
 struct mw_trace {
-    struct mw_account account;  /* memory */
-    struct mw_account unpacked; /* bytes of decompressed payloads: time that a small file may take */
+    struct mw_account account; /* memory */
+    struct mw_account
+        unpacked; /* bytes of decompressed payloads: time that a small file may take */
     struct mw_pool pool;
-    struct mw_vector sources; /* struct mw_source * */
-    struct mw_vector files;   /* const struct mw_file *, of the sources that are not absent */
-    struct mw_vector folders; /* struct mw_folder */
-    struct mw_vector damage;  /* struct mw_damage_entry */
+    struct mw_vector sources;   /* struct mw_source * */
+    struct mw_vector files;     /* const struct mw_file *, of the sources that are not absent */
+    struct mw_vector folders;   /* struct mw_folder */
+    struct mw_vector damage;    /* struct mw_damage_entry */
     struct mw_vector processes; /* struct mw_process_entry * */
     struct mw_process_entry **table; /* by key, open addressing */
     size_t table_capacity;
@@ -227,7 +230,8 @@ enum mw_status mw_load_end(struct mw_load *load);
 enum mw_status mw_load_cost(struct mw_load *load);
 enum mw_status mw_load_thread(struct mw_load *load);
 
-/* Field values (load_fields.c). A field of another kind than expected reads as if it were missing. */
+/* Field values (load_fields.c). A field of another kind than expected reads as if it were missing.
+ */
 uint64_t mw_field_number(const struct mw_field *field);
 int64_t mw_field_signed(const struct mw_field *field);
 /* A number that must fit an int; `otherwise` where it does not. */
@@ -241,7 +245,8 @@ enum mw_status mw_field_text_add(struct mw_trace *trace, const struct mw_field *
 /* How many numbers a packed field holds. */
 size_t mw_packed_count(struct mw_reader list);
 struct mw_reader mw_field_reader(const struct mw_field *field);
-/* MW_ERR_CORRUPT unless the payload of a chunk of this type is a well-formed list, records and packed fields included. */
+/* MW_ERR_CORRUPT unless the payload of a chunk of this type is a well-formed list, records and
+ * packed fields included. */
 enum mw_status mw_fields_check(unsigned type, const uint8_t *payload, size_t length);
 
 /* load_tables.c: the rows of all chunks together. */

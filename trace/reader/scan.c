@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The walk over a file's chunks: what is whole and right is handed on, what is not is reported, and
- * the walk goes on behind it (docs/format.md section 3, "Damage"). Work is linear in the size of the
- * file whatever it holds. Any thread.
+ * the walk goes on behind it (docs/format.md section 3, "Damage"). Work is linear in the size of
+ * the file whatever it holds. Any thread.
  */
 #include "trace/reader/reader.h"
 
@@ -10,10 +10,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define READ_AHEAD (MW_EXACT_BUFFERS ? 0 : (size_t)1024 * 1024)
+#define READ_AHEAD  (MW_EXACT_BUFFERS ? 0 : (size_t)1024 * 1024)
 #define SEARCH_STEP ((size_t)256 * 1024)
-/* Bytes of payload that are checked a second time at most, as a multiple of the file: a file made of
- * headers that each claim the megabytes after them must not cost the square of its size. */
+/* Bytes of payload that are checked a second time at most, as a multiple of the file: a file made
+ * of headers that each claim the megabytes after them must not cost the square of its size. */
 #define CHECK_LIMIT 4
 
 struct walk {
@@ -29,7 +29,8 @@ static void walk_damage(const struct walk *walk, uint64_t length, enum mw_status
         walk->scan->damage(walk->scan->context, walk->offset, length, status, text);
 }
 
-/* The next offset from `from` on where a right header stands; the size of the file if there is none. */
+/* The next offset from `from` on where a right header stands; the size of the file if there is
+ * none. */
 static enum mw_status walk_search(struct walk *walk, uint64_t from, uint64_t *found)
 {
     static const uint8_t magic[4] = {'M', 'W', 'C', 'K'};
@@ -66,7 +67,8 @@ static enum mw_status walk_search(struct walk *walk, uint64_t from, uint64_t *fo
     return MW_OK;
 }
 
-/* Reports what begins at the walk's offset as damaged and moves on to the next header from `from` on. */
+/* Reports what begins at the walk's offset as damaged and moves on to the next header from `from`
+ * on. */
 static enum mw_status walk_resume(struct walk *walk, uint64_t from, enum mw_status damage,
                                   const char *text)
 {
@@ -96,8 +98,8 @@ static int walk_header_at(struct walk *walk, uint64_t offset)
             mw_chunk_parse(data, &header) == MW_OK);
 }
 
-/* A payload with a wrong checksum. Its length is trusted if it leads to another chunk; else it may have been cut
- * in the writing, with other chunks after it, and the search begins within it. */
+/* A payload with a wrong checksum. Its length is trusted if it leads to another chunk; else it may
+ * have been cut in the writing, with other chunks after it, and the search begins within it. */
 static enum mw_status walk_bad_payload(struct walk *walk, const struct mw_chunk_header *header)
 {
     char text[160];
@@ -141,8 +143,7 @@ static enum mw_status walk_step(struct walk *walk)
         walk->offset = walk->size;
         return MW_OK;
     }
-    enum mw_status status =
-        mw_window_get(&walk->window, walk->offset, MW_CHUNK_HEADER_SIZE, &data);
+    enum mw_status status = mw_window_get(&walk->window, walk->offset, MW_CHUNK_HEADER_SIZE, &data);
     if (status != MW_OK)
         return status;
     status = mw_chunk_parse(data, &header);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The files of a trace: which ones there are, and their bytes at any offset. Read with pread and not
- * mapped: a file that is cut while we read must not kill the program that uses us. May be used from
- * several threads (a window belongs to one).
+ * The files of a trace: which ones there are, and their bytes at any offset. Read with pread and
+ * not mapped: a file that is cut while we read must not kill the program that uses us. May be used
+ * from several threads (a window belongs to one).
  */
 #include "trace/reader/reader.h"
 
@@ -17,7 +17,7 @@
 #include "trace/residue.h"
 
 #define KEPT_OPEN 64 /* files whose descriptor is kept; a trace may have ten thousand */
-#define SUFFIX ".mpiw"
+#define SUFFIX    ".mpiw"
 
 const char *mw_reader_shm = "/dev/shm";
 
@@ -26,8 +26,7 @@ static enum mw_status trace_text(struct mw_trace *trace, const char *text, const
     return mw_pool_text(&trace->pool, text, strlen(text), copy);
 }
 
-static enum mw_status source_new(struct mw_trace *trace, const char *path,
-                                 struct mw_source **added)
+static enum mw_status source_new(struct mw_trace *trace, const char *path, struct mw_source **added)
 {
     void *memory;
     enum mw_status status = mw_pool_take(&trace->pool, sizeof(struct mw_source), &memory);
@@ -58,7 +57,8 @@ static int source_is_known(const struct mw_trace *trace, const struct stat *st)
     return 0;
 }
 
-/* Takes the open file `fd`. What can be said about it is MW_OK or a status; the fd is ours either way. */
+/* Takes the open file `fd`. What can be said about it is MW_OK or a status; the fd is ours either
+ * way. */
 static enum mw_status source_add_fd(struct mw_trace *trace, const char *path, int fd)
 {
     struct stat st;
@@ -120,8 +120,8 @@ static enum mw_status folder_names(DIR *folder, struct mw_vector *names)
     return MW_OK;
 }
 
-/* One file of a folder. A symbolic link is not followed: it could lead out of the trace, and what it leads to
- * within the trace is read anyway. Only a lack of memory stops the rest. */
+/* One file of a folder. A symbolic link is not followed: it could lead out of the trace, and what
+ * it leads to within the trace is read anyway. Only a lack of memory stops the rest. */
 static enum mw_status folder_add_file(struct mw_trace *trace, int folder, const char *path,
                                       const char *name)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * From readings of a process's clock to nanoseconds: a straight line through its first and last clock
- * readings (sorted by time when the trace was opened). Pure, any thread.
+ * From readings of a process's clock to nanoseconds: a straight line through its first and last
+ * clock readings (sorted by time when the trace was opened). Pure, any thread.
  */
 #include "mpiwatch/trace.h"
 
@@ -27,7 +27,8 @@ int mw_process_time_exact(const struct mw_process *process, uint64_t time, int k
     if (tick == 0.0 || process->clock_count == 0)
         return 0;
     const struct mw_clock_reading *first = &process->clocks[0];
-    /* A double has too few digits for nanoseconds since 1970, but enough for those since the reading. */
+    /* A double has too few digits for nanoseconds since 1970, but enough for those since the
+     * reading. */
     int back = time < first->time;
     double since = tick * (double)(back ? first->time - time : time - first->time);
     uint64_t base = kind == MW_TIME_REAL ? first->real_ns : first->raw_ns;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Opening and closing a trace, and what the public sees of it. Opening runs on one thread; what is opened
- * is only read afterwards.
+ * Opening and closing a trace, and what the public sees of it. Opening runs on one thread; what is
+ * opened is only read afterwards.
  */
 #include "trace/reader/reader.h"
 
@@ -53,8 +53,8 @@ static enum mw_status path_fault(const struct mw_trace *trace, const struct path
         if (source->newer)
             status = MW_ERR_NEWER;
         else if (source->begins_like_one && status == MW_ERR_NOT_TRACE)
-            status = source->file.size < MW_CHUNK_HEADER_SIZE ? MW_ERR_TRUNCATED
-                                                              : source->first_damage;
+            status =
+                source->file.size < MW_CHUNK_HEADER_SIZE ? MW_ERR_TRUNCATED : source->first_damage;
     }
     return status;
 }
@@ -127,20 +127,19 @@ static enum mw_status files_finish(struct mw_trace *trace)
         struct mw_source *source = mw_trace_source(trace, i);
         if (source->absent)
             continue;
-        const struct mw_file **slot =
-            mw_vector_add(NULL, &trace->files, sizeof *slot, &status);
+        const struct mw_file **slot = mw_vector_add(NULL, &trace->files, sizeof *slot, &status);
         if (slot)
             *slot = &source->file;
     }
     return status;
 }
 
-static enum mw_status trace_read(struct mw_trace *trace, unsigned flags,
-                                 const struct path *paths, size_t count, size_t *failed)
+static enum mw_status trace_read(struct mw_trace *trace, unsigned flags, const struct path *paths,
+                                 size_t count, size_t *failed)
 {
     enum mw_status status = MW_OK;
-    /* Memory first, then files: what a running process moves from one to the other meanwhile is then read
-     * twice, which event numbers sort out, and not lost. */
+    /* Memory first, then files: what a running process moves from one to the other meanwhile is
+     * then read twice, which event numbers sort out, and not lost. */
     if (flags & MW_OPEN_RESIDUE)
         status = mw_sources_add_residues(trace);
     for (size_t i = 0; i < trace->sources.count && status == MW_OK; i++) {

@@ -21,8 +21,8 @@ struct unknown_name {
 const char *mw_chunk_type_name(unsigned type)
 {
     switch (type) {
-#define MW_CHUNK_NAME(number, id) \
-    case number:                  \
+#define MW_CHUNK_NAME(number, id)                                                                  \
+    case number:                                                                                   \
         return #id;
         MW_CHUNK_LIST(MW_CHUNK_NAME)
 #undef MW_CHUNK_NAME
@@ -34,8 +34,8 @@ const char *mw_chunk_type_name(unsigned type)
 const char *mw_comm_how_word(enum mw_comm_how how)
 {
     switch ((int)how) {
-#define MW_COMM_WORD(number, id, word) \
-    case number:                       \
+#define MW_COMM_WORD(number, id, word)                                                             \
+    case number:                                                                                   \
         return word;
         MW_COMM_LIST(MW_COMM_WORD)
 #undef MW_COMM_WORD
@@ -76,10 +76,10 @@ const char *mw_process_function_name(const struct mw_process *process, uint64_t 
     const char *name = function <= UINT_MAX ? mw_function_name((unsigned)function) : NULL;
     if (name)
         return name;
-    const struct mw_count *count =
-        process->count_count ? bsearch(&function, process->counts, process->count_count,
-                                       sizeof *process->counts, mw_id_order)
-                             : NULL;
+    const struct mw_count *count = process->count_count
+                                       ? bsearch(&function, process->counts, process->count_count,
+                                                 sizeof *process->counts, mw_id_order)
+                                       : NULL;
     if (count && *count->name)
         return count->name;
     return name_make_up(((const struct mw_process_entry *)process)->trace, function);

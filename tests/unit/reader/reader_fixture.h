@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Traces made by hand for the reader's tests: a file grows in memory chunk by chunk, then goes into a folder of
- * the test's own. For cmocka tests only.
+ * Traces made by hand for the reader's tests: a file grows in memory chunk by chunk, then goes into
+ * a folder of the test's own. For cmocka tests only.
  */
 #ifndef MW_TEST_READER_FIXTURE_H
 #define MW_TEST_READER_FIXTURE_H
@@ -77,9 +77,9 @@ static inline void add_chunk_zstd(struct bytes *file, unsigned type, uint64_t ke
     free(frame);
 }
 
-#define BUFFER(name)            \
-    uint8_t name##_memory[4096]; \
-    struct mw_buffer name;      \
+#define BUFFER(name)                                                                               \
+    uint8_t name##_memory[4096];                                                                   \
+    struct mw_buffer name;                                                                         \
     mw_buffer_init(&name, name##_memory, sizeof name##_memory)
 
 static inline void add_process(struct bytes *file, uint64_t key, const char *host, uint64_t pid)

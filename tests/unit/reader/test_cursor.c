@@ -24,8 +24,8 @@ static int teardown(void **state)
 static mw_cursor *cursor_of(const mw_trace *trace, size_t process, uint64_t thread)
 {
     mw_cursor *cursor = NULL;
-    assert_int_equal(
-        mw_cursor_open(trace, mw_trace_process(trace, process), thread, &cursor), MW_OK);
+    assert_int_equal(mw_cursor_open(trace, mw_trace_process(trace, process), thread, &cursor),
+                     MW_OK);
     return cursor;
 }
 
@@ -85,7 +85,8 @@ static void test_threads(void **state)
 
 static void test_overlaps_are_read_once(void **state)
 {
-    static const size_t chunks[][2] = {{40, 30}, {0, 20}, {10, 25}, {0, 20}, {34, 2}, {35, 5}, {12, 1}, {69, 31}};
+    static const size_t chunks[][2] = {{40, 30}, {0, 20}, {10, 25}, {0, 20},
+                                       {34, 2},  {35, 5}, {12, 1},  {69, 31}};
     for (size_t i = 0; i < sizeof chunks / sizeof *chunks; i++)
         add_events(&file, 1, 0, chunks[i][0], chunks[i][1], event_call);
     mw_trace *trace = open_bytes(&place, &file);

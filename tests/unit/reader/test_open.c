@@ -103,7 +103,8 @@ static void test_folder(void **state)
     assert_string_equal(process->host, "alpha");
     assert_true(process->has_rank);
     assert_int_equal(process->rank, 3);
-    assert_int_equal(mw_trace_damage_count(trace), 2); /* the link and the folder: named, not read */
+    assert_int_equal(mw_trace_damage_count(trace),
+                     2); /* the link and the folder: named, not read */
     assert_string_equal(mw_trace_damage(trace, 0)->file, place_file(&place, "link.mpiw"));
     assert_non_null(strstr(mw_trace_damage(trace, 0)->text, "link"));
     assert_string_equal(mw_trace_damage(trace, 1)->file, place_file(&place, "sub.mpiw"));
@@ -273,7 +274,8 @@ static void test_headers_only(void **state)
     uint8_t header[MW_CHUNK_HEADER_SIZE];
     mw_chunk_frame(header, MW_CHUNK_LOG, 0, 1, payload, 0, 0);
     mw_chunk_frame(header, MW_CHUNK_LOG, 0, 1, payload, 1, 1);
-    /* A length far over the payload: frame it by hand, with the checksum of the header made right. */
+    /* A length far over the payload: frame it by hand, with the checksum of the header made right.
+     */
     uint32_t length = MW_CHUNK_MAX_STORED;
     memcpy(header + 16, &length, 4);
     memcpy(header + 20, &length, 4);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the reader makes of a process's chunks: which of several counts, look-ups, times, names, jobs, ends. */
+/* What the reader makes of a process's chunks: which of several counts, look-ups, times, names,
+ * jobs, ends. */
 #include "reader_fixture.h"
 
 #include <math.h>
@@ -34,10 +35,18 @@ static void test_nothing_is_null(void **state)
     const struct mw_process *process = only_process(trace);
     const struct mw_job *job = mw_trace_job(trace);
     const char *const texts[] = {
-        process->host,    process->exe,             process->cwd,
-        process->boot_id, process->mpi_library,     process->library_version,
-        job->key,         process->processor_name,  job->launcher,
-        job->job_id,      job->program,             mw_trace_file(trace, 0)->writer,
+        process->host,
+        process->exe,
+        process->cwd,
+        process->boot_id,
+        process->mpi_library,
+        process->library_version,
+        job->key,
+        process->processor_name,
+        job->launcher,
+        job->job_id,
+        job->program,
+        mw_trace_file(trace, 0)->writer,
         mw_trace_file(trace, 0)->host,
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
@@ -219,7 +228,8 @@ static void test_time_with_one_reading(void **state)
 
 static void test_time_on_a_line(void **state)
 {
-    /* 2.5 GHz; the real clock gains 100 ppm on the raw one. Readings in a wrong order in the file. */
+    /* 2.5 GHz; the real clock gains 100 ppm on the raw one. Readings in a wrong order in the file.
+     */
     add_clock(&file, 1, 10000 + UINT64_C(25000000000), 10000000300, UINT64_C(1700000010001000000));
     add_clock(&file, 1, 10000, 300, UINT64_C(1700000000000000000));
     add_clock(&file, 1, 5000000, 1, 1); /* one between does not count */
