@@ -175,11 +175,16 @@ class Job:
         return self
 
     def stop(self):
+        """Ends whatever is left of the job and waits until it is gone."""
         end_marked(self.mark)
         try:
             self.process.wait(20)
         except subprocess.TimeoutExpired:
             pass
+        for _ in range(200):
+            if not marked(self.mark):
+                break
+            time.sleep(0.02)
 
     def describe(self):
         return "exit %s of %s\nstdout:\n%s\nstderr:\n%s" % (

@@ -5,6 +5,7 @@
 """Who sent how much to whom."""
 
 
+import csv
 import io
 import json
 import os

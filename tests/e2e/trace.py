@@ -16,6 +16,7 @@ FLAGS = ("part error nested request foreign ordinal counted status matched any_s
 KINDS = {1: "CALL", 2: "SEND", 3: "RECV", 4: "DONE", 5: "COLL", 6: "POLL"}
 HOW = ("unknown world self dup create create_group split split_type cart cart_sub graph dist_graph intercomm merge "
        "from_group spawn connect accept join parent").split()
+COLLECTIVE_OVER_PARENT = {"dup", "create", "split", "split_type", "cart", "cart_sub", "graph", "dist_graph", "merge"}
 ENDS = {0: "none", 1: "finalize", 2: "exit", 3: "abort", 4: "collected", 5: "snapshot"}
 ABIS = {0: "unknown", 1: "openmpi", 2: "mpich", 3: "standard"}
 
@@ -116,7 +117,8 @@ class Process:
         comm = self.comms.get(number)
         if comm is None:
             raise Failure("rank %s: communicator %s is not in the trace" % (self.rank, number))
-        parent = self.comm_identity(comm.parent) if comm.parent >= 0 else ()
+        # Kinds that are collective over their parent are told apart by it; the two sides of others have different parents.
+        parent = self.comm_identity(comm.parent) if comm.how in COLLECTIVE_OVER_PARENT and comm.parent >= 0 else ()
         return (comm.how, comm.number, comm.hash) + (parent,)
 
 
