@@ -130,10 +130,13 @@ static void warn_if_wrong_library(void)
     const char *name = mw_libmpi_misled(mw_recorder.lib);
     if (!name)
         return;
-    mw_health("wrong-library", "the program tests whether newer MPI functions are there, and this library makes "
-                               "those look present that the MPI lacks: preload libmpiwatch-mpi3.so");
-    mw_message_once("preload libmpiwatch-mpi3.so instead: the program tests for", name,
-                    "which this MPI lacks");
+    mw_health("wrong-library",
+              "the program tests whether newer MPI functions are there, and this library makes those look present "
+              "that the MPI lacks: start the job with mpiwatch run, which picks the right one");
+    mw_message_once(mw_libmpi_own(mw_recorder.lib, MW_FN_Isendrecv)
+                        ? "preload libmpiwatch-mpi4.so instead: the program tests for"
+                        : "preload libmpiwatch-mpi3.so instead: the program tests for",
+                    name, "which this MPI lacks");
 }
 
 /* After the real MPI_Init: who we are. */

@@ -86,7 +86,7 @@ static int object_is_mpi(const struct object *object, const char *path,
     if (!found[0])
         return 0;
     library->path = mw_text_copy(path);
-    library->is_mpi4 = found[1] && found[2] && found[3];
+    library->extent = !(found[1] && found[2]) ? MW_MPI_OLD : found[3] ? MW_MPI_FULL : MW_MPI_SMALL;
     return 1;
 }
 

@@ -6,9 +6,16 @@
 #ifndef MW_LAUNCH_ELF_H
 #define MW_LAUNCH_ELF_H
 
+/* Which functions beyond MPI-3.1 an MPI library has. */
+enum mw_mpi_extent {
+    MW_MPI_OLD,   /* not all of MPI-4.0's */
+    MW_MPI_SMALL, /* MPI-4.0's, but not the large-count forms (Open MPI 5) */
+    MW_MPI_FULL,
+};
+
 struct mw_mpi_library {
-    char *path;  /* of the object that defines PMPI_Init */
-    int is_mpi4; /* it has the functions that MPI-4.0 brought */
+    char *path; /* of the object that defines PMPI_Init */
+    enum mw_mpi_extent extent;
 };
 
 /* 1 and *library (free path) when the ELF program at `path` has an MPI library among its dependencies. */

@@ -47,16 +47,25 @@ static char *find_library(const char *name)
     return real;
 }
 
+/* By enum mw_mpi_extent. */
+static const struct {
+    const char *name, *has;
+} libraries[] = {
+    {"libmpiwatch-mpi3.so", "does not have all functions of MPI-4.0"},
+    {"libmpiwatch-mpi4.so", "has the functions of MPI-4.0 without large counts"},
+    {"libmpiwatch.so", "has all functions of MPI-4.0"},
+};
+
 void mw_library_choose(char *const *command, struct mw_choice *choice)
 {
     struct mw_mpi_library mpi = {0};
     char *program = find_program(command, &mpi);
-    const char *name = mpi.is_mpi4 ? "libmpiwatch.so" : "libmpiwatch-mpi3.so";
+    const char *name = libraries[mpi.extent].name;
     choice->library = find_library(name);
     choice->program = mw_text_copy(mw_basename(program ? program : command[0]));
     if (program)
-        choice->reason = mw_format("%s uses %s, which %s all functions of MPI-4.0", program, mpi.path,
-                                   mpi.is_mpi4 ? "has" : "does not have");
+        choice->reason = mw_format("%s uses %s, which %s", program, mpi.path,
+                                   libraries[mpi.extent].has);
     else
         choice->reason = mw_text_copy("which MPI library the job uses cannot be told beforehand");
     if (!choice->library)

@@ -153,6 +153,13 @@ def in_smaller_list(table):
             if not f.is_newer_than(LAST_MPI3) and "optional" not in f.attributes]
 
 
+def in_middle_list(table):
+    """MPI-4.0 without the large forms and the events of MPI_T: what Open MPI 5 has."""
+    return [f for f in table.functions
+            if not f.is_newer_than("4.0") and "optional" not in f.attributes and not f.large
+            and not (f.is_newer_than(LAST_MPI3) and f.name.startswith("MPI_T_"))]
+
+
 def signature_of(function, where):
     types = ", ".join(function.c_types(where)) or "void"
     if function.is_handwritten:
@@ -221,12 +228,14 @@ def outputs(table, appended):
     """File name -> function that makes its text."""
     written = table.functions
     old = in_smaller_list(table)
+    middle = in_middle_list(table)
     files = {
         "mpi_functions.h": lambda: functions_header(table),
         "mpi_names.c": lambda: names_source(table),
         "mpi_check.c": lambda: check_source(table),
         "libmpiwatch.map": lambda: version_script(written, appended),
         "libmpiwatch-mpi3.map": lambda: version_script(old, appended),
+        "libmpiwatch-mpi4.map": lambda: version_script(middle, appended),
     }
     for part in range(WRAPPER_FILES):
         files["mpi_wrappers_%d.c" % part] = (

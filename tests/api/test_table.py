@@ -167,8 +167,13 @@ class Outputs(unittest.TestCase):
     def test_export_lists(self):
         texts = self.generate()
         exported = {name: set(re.findall(r"^        (P?MPI_\w+);$", texts[name], re.M))
-                    for name in ("libmpiwatch.map", "libmpiwatch-mpi3.map")}
+                    for name in ("libmpiwatch.map", "libmpiwatch-mpi4.map", "libmpiwatch-mpi3.map")}
         full, old = exported["libmpiwatch.map"], exported["libmpiwatch-mpi3.map"]
+        middle = exported["libmpiwatch-mpi4.map"]
+        self.assertTrue(old < middle < full)
+        self.assertTrue({"MPI_Isendrecv", "PMPI_Session_init", "MPI_Psend_init"} <= middle)
+        self.assertEqual([name for name in middle if name.endswith("_c") or "_T_event" in name], [])
+        self.assertNotIn("MPI_Buffer_flush", middle)
         self.assertTrue({"MPI_Send_c", "PMPI_Send_c", "MPI_Session_init", "MPI_Pcontrol"} <= full)
         self.assertTrue({"MPI_Send", "PMPI_Send", "MPI_Address"} <= old)
         self.assertTrue(old < full)
