@@ -156,8 +156,8 @@ def in_smaller_list(table):
 def in_middle_list(table):
     """MPI-4.0 without the large forms and the events of MPI_T: what Open MPI 5 has."""
     return [f for f in table.functions
-            if not f.is_newer_than("4.0") and "optional" not in f.attributes and not f.large
-            and not (f.is_newer_than(LAST_MPI3) and f.name.startswith("MPI_T_"))]
+            if not f.is_newer_than("4.0") and "optional" not in f.attributes
+            and not f.name.endswith("_c") and not (f.is_newer_than(LAST_MPI3) and f.name.startswith("MPI_T_"))]
 
 
 def signature_of(function, where):
