@@ -98,8 +98,8 @@ static void text_files(const json_t *info, FILE *out)
         mw_table_cell(table, mw_number_bytes(mw_json_count_of(file, "bytes")));
         mw_table_cell(table, mw_number_count(mw_json_count_of(file, "chunks")));
         mw_table_text(table, mw_json_string(file, "writer"));
-        mw_table_text(table, mw_json_string(file, "host"));
-        mw_table_cell(table, mw_text_fit(mw_basename(path), 32, 1));
+        mw_table_cell(table, mw_text_fit(mw_json_string(file, "host"), 16, 1));
+        mw_table_cell(table, mw_text_fit(mw_basename(path), 24, 1));
     }
     mw_table_print(table, out);
     mw_text_more(out, (double)json_array_size(files), LINES, "files");
@@ -145,7 +145,7 @@ static void text_processes(const json_t *info, FILE *out)
         mw_table_cell(table, mw_json_is_null(process, "rank")
                                  ? mw_text_copy("?")
                                  : mw_format("%.0f", mw_json_count_of(process, "rank")));
-        mw_table_text(table, mw_json_string(process, "host"));
+        mw_table_cell(table, mw_text_fit(mw_json_string(process, "host"), 20, 1));
         mw_table_cell(table, mw_format("%.0f", mw_json_count_of(process, "pid")));
         mw_table_cell(table, mw_number_count(mw_json_count_of(process, "threads")));
         mw_table_cell(table, mw_number_count(mw_json_count_of(process, "events")));

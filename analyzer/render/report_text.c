@@ -18,6 +18,7 @@
 #define RANKS_ALL 16    /* a job with at most as many shows each */
 #define RANKS_EXTREME 3 /* else so many at either end */
 #define CALLS_SHOWN 15
+#define HOST_WIDTH 14 /* nodes differ at the end of their names */
 
 void mw_text_more(FILE *out, double total, size_t shown, const char *what)
 {
@@ -304,7 +305,7 @@ static void rank_row(struct mw_table *table, const json_t *rank)
 {
     mw_table_row(table);
     mw_table_cell(table, rank_word(rank, "rank"));
-    mw_table_text(table, mw_json_string(rank, "host"));
+    mw_table_cell(table, mw_text_fit(mw_json_string(rank, "host"), HOST_WIDTH, 1));
     mw_table_cell(table, mw_number_seconds(mw_json_real_of(rank, "time_s")));
     mw_table_cell(table, mw_number_percent(mw_json_real_of(rank, "share")));
     mw_table_cell(table, mw_number_count(mw_json_count_of(rank, "calls")));
