@@ -3,7 +3,7 @@
 
 import random
 
-import mwdecode
+import mwformat
 import mwwrite as w
 
 KEYS = [1, 2, 3, (1 << 64) - 1]
@@ -47,8 +47,8 @@ class Random:
         return w.data(number, self.words())
 
     def metadata(self):
-        kind = self.random.choice(list(mwdecode.CHUNKS))
-        return w.chunk(kind, self.fields(mwdecode.CHUNKS[kind]), process=self.random.choice(KEYS),
+        kind = self.random.choice(list(mwformat.CHUNKS))
+        return w.chunk(kind, self.fields(mwformat.CHUNKS[kind]), process=self.random.choice(KEYS),
                        zstd=self.random.random() < 0.2)
 
     def event(self, shapes):

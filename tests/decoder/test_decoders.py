@@ -17,7 +17,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 # pylint: disable=wrong-import-position
 import compare  # noqa: E402
-import mwdecode  # noqa: E402
+import mwformat  # noqa: E402
 import mwwrite as w  # noqa: E402
 from mwrandom import Random  # noqa: E402
 
@@ -63,7 +63,7 @@ class Decoders(unittest.TestCase):
 
     def test_cut_anywhere(self):
         content = read(os.path.join(GOLDEN, "full.mpiw"))
-        starts = [header.offset for header, _ in mwdecode.chunks(content, lambda *_: None)]
+        starts = [header.offset for header, _ in mwformat.chunks(content, lambda *_: None)]
         places = {start + more for start in starts for more in (-1, 0, 1, 31, 32, 33)}
         places |= set(range(5, len(content), 97))
         for place in sorted(place for place in places if 0 <= place <= len(content)):
@@ -99,10 +99,10 @@ class Decoders(unittest.TestCase):
             maker = Random(seed)
             out = b""
             for chunk in maker.trace():
-                header = mwdecode.Header(chunk, 0)
+                header = mwformat.Header(chunk, 0)
                 payload = chunk[32:]
                 if header.flags & 1:
-                    payload = mwdecode.content(header, payload)
+                    payload = mwformat.content(header, payload)
                 if header.type == w.TYPE["EVENTS"]:
                     out += self.nonsense_events(maker, header, payload)
                 else:
@@ -112,9 +112,9 @@ class Decoders(unittest.TestCase):
     @staticmethod
     def nonsense_events(maker, header, payload):
         """Changes the head or the content, not the frame: a broken one is zstd's affair."""
-        chunk = mwdecode.EventChunk(payload)
+        chunk = mwformat.EventChunk(payload)
         head = payload[:len(payload) - len(chunk.frame)]
-        content = mwdecode.decompress_beginning(chunk.frame)
+        content = mwformat.decompress_beginning(chunk.frame)
         if maker.random.random() < 0.2:
             return w.frame(header.type, maker.nonsense(head) + chunk.frame, header.process)
         return w.frame(header.type, head + w.compress(maker.nonsense(content)), header.process)
@@ -129,8 +129,8 @@ class Writer(unittest.TestCase):
             shapes = []
             items = w.give_ordinals([maker.event(shapes) for _ in range(50)])
             written = w.events(items, 1, step=7)
-            header = mwdecode.Header(written, 0)
-            events, whole = mwdecode.EventChunk(written[32:]).events()
+            header = mwformat.Header(written, 0)
+            events, whole = mwformat.EventChunk(written[32:]).events()
             self.assertTrue(header.within and whole)
             self.assertEqual(len(events), len(items))
             for item, event in zip(items, events):

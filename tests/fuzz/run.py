@@ -16,7 +16,7 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "decoder"))
 # pylint: disable=wrong-import-position
-import mwdecode  # noqa: E402
+import mwformat  # noqa: E402
 from mwrandom import Random  # noqa: E402
 
 GOLDEN = os.path.join(HERE, "..", "golden", "v1")
@@ -37,18 +37,18 @@ def random_files():
 
 
 def chunks(file):
-    return mwdecode.chunks(file, lambda *_: None)
+    return mwformat.chunks(file, lambda *_: None)
 
 
 def plain(header, payload):
     """The payload as it was before compression; of events, with the content after the head."""
     try:
         if header.type == EVENTS:
-            chunk = mwdecode.EventChunk(payload)
+            chunk = mwformat.EventChunk(payload)
             head = payload[:len(payload) - len(chunk.frame)]
-            return head + mwdecode.decompress_beginning(chunk.frame)
-        return mwdecode.content(header, payload)
-    except mwdecode.Malformed:
+            return head + mwformat.decompress_beginning(chunk.frame)
+        return mwformat.content(header, payload)
+    except mwformat.Malformed:
         return payload
 
 

@@ -1,0 +1,428 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Fields, chunks and events of mpiwatch traces, read as docs/format.md says and by that document
+alone (see mwdecode.py). Section numbers are that document's."""
+
+import struct
+
+import xxhash
+import zstandard
+
+VERSION = 1
+HEADER = struct.Struct("<4sHBBQIIII")
+MAGIC = b"MWCK"
+MAX_STORED = 1 << 24
+MAX_RAW = 1 << 26
+MASK = (1 << 64) - 1
+
+TYPES = dict(enumerate(
+    "FILE JOB PROCESS RANK CLOCK MODULES SITES COMM EVENTS COUNTS OPEN HEALTH ENVIRONMENT END "
+    "COST THREAD".split(), 1))
+
+CALL, SEND, RECV, DONE, COLL, POLL = range(1, 7)
+FLAGS = ("PART ERROR NESTED REQUEST FOREIGN ORDINAL COUNTED STATUS MATCHED ANY_SOURCE ANY_TAG "
+         "CANCELLED PERSISTENT FREED INTER SYNC BUFFERED READY").split()
+FLAG = {name: 1 << bit for bit, name in enumerate(FLAGS)}
+ALL_FLAGS = (1 << len(FLAGS)) - 1
+PEER_NONE = -2
+
+
+class Malformed(Exception):
+    """Content that is not as the norm says."""
+
+
+def checksum(data):
+    return xxhash.xxh64_intdigest(data, 0) & 0xFFFFFFFF
+
+
+# --- numbers and fields (sections 2 and 3) -------------------------------------------------------
+
+class Bytes:
+    """A place in some bytes, from which numbers are read."""
+
+    def __init__(self, data, at=0):
+        self.data = data
+        self.at = at
+
+    def more(self):
+        return self.at < len(self.data)
+
+    def varint(self):
+        value = 0
+        for shift in range(0, 70, 7):
+            if self.at >= len(self.data):
+                raise Malformed("a number is cut short")
+            byte = self.data[self.at]
+            self.at += 1
+            value |= (byte & 0x7F) << shift
+            if byte < 0x80:
+                if value > MASK:
+                    break
+                return value
+        raise Malformed("a number over 64 bits")
+
+    def signed(self):
+        return unzigzag(self.varint())
+
+    def byte(self):
+        if self.at >= len(self.data):
+            raise Malformed("cut short")
+        self.at += 1
+        return self.data[self.at - 1]
+
+    def take(self, size):
+        if size > len(self.data) - self.at:
+            raise Malformed("bytes are cut short")
+        self.at += size
+        return self.data[self.at - size:self.at]
+
+
+def unzigzag(value):
+    return (value >> 1) ^ -(value & 1)
+
+
+def numbers(data):
+    source, values = Bytes(data), []
+    while source.more():
+        values.append(source.varint())
+    return values
+
+
+def raw_fields(data):
+    """(id, kind, value) of each field of a list."""
+    source, found = Bytes(data), []
+    while source.more():
+        tag = source.varint()
+        if tag & 1:
+            found.append((tag >> 1, 1, source.take(source.varint())))
+        else:
+            found.append((tag >> 1, 0, source.varint()))
+    return found
+
+
+def text(data):
+    return data.split(b"\0", 1)[0].decode("latin-1")
+
+
+class Field:
+    """How one field is read: its number, its name, what it is and whether it is repeated."""
+
+    def __init__(self, number, name, what="number", repeated=False, inner=None, group=1):
+        self.number = number
+        self.name = name
+        self.what = what
+        self.repeated = repeated
+        self.inner = inner  # of a record
+        self.group = group  # of a packed field
+
+    def wants(self):
+        return 0 if self.what in ("number", "signed") else 1
+
+    def nothing(self):
+        if self.repeated:
+            return []
+        return {"number": 0, "signed": 0, "text": "", "bytes": b"", "packed": []}[self.what]
+
+    def read(self, value):
+        if self.what == "signed":
+            return unzigzag(value)
+        if self.what == "text":
+            return text(value)
+        if self.what == "record":
+            return read_list(value, self.inner)
+        if self.what == "packed":
+            values = numbers(value)
+            if len(values) % self.group:
+                raise Malformed("a packed field with a number too few")
+            return values
+        return value
+
+
+def read_list(data, description):
+    """A dict of all described fields, with "given": the names of those that are there."""
+    by_number = {field.number: field for field in description}
+    result = {field.name: field.nothing() for field in description}
+    result["given"] = set()
+    for number, kind, value in raw_fields(data):
+        field = by_number.get(number)
+        if field is None:
+            continue
+        result["given"].add(field.name)
+        if kind != field.wants():
+            if not field.repeated:
+                result[field.name] = field.nothing()
+        elif field.repeated:
+            result[field.name].append(field.read(value))
+        else:
+            result[field.name] = field.read(value)
+    return result
+
+
+def describe(words):
+    """'1 id 2 path:text 3 argument:text*' as fields; '*' is repeated."""
+    found = []
+    parts = words.split()
+    for number, word in zip(parts[::2], parts[1::2]):
+        name, _, what = word.rstrip("*").partition(":")
+        found.append(Field(int(number), name, what or "number", word.endswith("*")))
+    return found
+
+
+MODULE = describe("1 id 2 path:text 3 build_id:bytes 4 start 5 end 6 role")
+SITE = describe("1 id 3 truncated") + [Field(2, "frames", "packed", group=2)]
+COUNT = describe("1 id 2 name:text 3 calls")
+OPEN_CALL = describe("1 thread 2 function 3 start 4 comm 5 peer:signed 6 tag:signed 7 instance "
+                     "8 site 9 name:text")
+FACT = describe("1 section:text 2 key:text 3 value:text 4 source:text 5 removed")
+
+CHUNKS = {
+    "FILE": describe("1 writer:text 2 host:text 3 boot_id:text 4 pid_ns 5 mnt_ns 6 user_ns"),
+    "JOB": describe("1 key:text 2 launcher:text 3 job_id:text 4 program:text 5 command:text*"),
+    "PROCESS": describe(
+        "1 host:text 2 pid 3 start_time 4 ppid 5 exe:text 6 argument:text* 7 cwd:text 8 clock "
+        "9 abi 10 mpi_library:text 11 rank_hint 12 size_hint 13 began 14 boot_id:text 15 pid_ns "
+        "16 thread_level"),
+    "RANK": describe("1 rank 2 size 3 library_version:text 4 standard 5 thread_level 6 init_end "
+                     "7 processor_name:text 8 appnum"),
+    "CLOCK": describe("1 time 2 raw 3 real 4 mono 5 width"),
+    "MODULES": [Field(1, "module", "record", True, MODULE)],
+    "SITES": [Field(1, "site", "record", True, SITE)],
+    "COMM": describe("1 id 2 how 3 parent 4 number 5 size 6 rank 7 remote_size 8 hash 11 name:text "
+                     "12 freed") + [Field(9, "members", "packed", group=3),
+                                    Field(10, "remote_members", "packed", group=3)],
+    "COUNTS": [Field(1, "function", "record", True, COUNT), Field(2, "thread")],
+    "OPEN": [Field(1, "call", "record", True, OPEN_CALL), Field(2, "taken"), Field(3, "alive")],
+    "HEALTH": describe("1 code:text 2 message:text 3 count 4 time"),
+    "ENVIRONMENT": describe("1 node 2 base") + [Field(3, "fact", "record", True, FACT)],
+    "END": describe("1 reason 2 time 3 code:signed 4 finalize_end"),
+    "COST": describe("1 init 2 encode 3 write 4 bytes 5 chunks 6 events 7 longest 8 finalize "
+                     "9 memory 10 stamp"),
+    "THREAD": describe("1 thread 2 tid 3 name:text 4 main"),
+}
+
+
+# --- chunks (section 3) --------------------------------------------------------------------------
+
+class Header:
+    """The 32 bytes before a payload; None of it is trusted unless `right`."""
+
+    def __init__(self, data, offset):
+        self.offset = offset
+        self.right = self.within = False
+        if len(data) - offset < HEADER.size:
+            return
+        (magic, self.type, self.version, self.flags, self.process, self.length, self.raw_length,
+         self.check, check) = HEADER.unpack_from(data, offset)
+        self.right = magic == MAGIC and check == checksum(data[offset:offset + 28])
+        self.within = self.right and self.length <= MAX_STORED and self.raw_length <= MAX_RAW
+        self.payload = offset + HEADER.size
+        self.end = self.payload + self.length
+
+
+def next_header(data, at):
+    while True:
+        at = data.find(MAGIC, at)
+        if at < 0 or len(data) - at < HEADER.size:
+            return len(data)
+        if Header(data, at).within:
+            return at
+        at += 1
+
+
+def chunks(data, damage):
+    """(header, payload) of each whole chunk; damage(offset, length, status) for the rest."""
+    at = 0
+    while at < len(data):
+        header = Header(data, at)
+        status, search = None, None
+        if len(data) - at < HEADER.size:
+            status, search = "TRUNCATED", len(data)
+        elif not header.right:
+            status, search = "CORRUPT", at + 1
+        elif not header.within:
+            status, search = "LIMIT", header.payload
+        elif header.end > len(data):
+            status, search = "TRUNCATED", header.payload
+        elif checksum(data[header.payload:header.end]) != header.check:
+            follows = header.end == len(data) or Header(data, header.end).within
+            status, search = "CORRUPT", header.end if follows else header.payload
+        if status is None:
+            yield header, data[header.payload:header.end]
+            at = header.end
+        else:
+            following = next_header(data, search)
+            damage(at, following - at, status)
+            at = following
+
+
+def decompress(frame, limit):
+    """The content of exactly one zstd frame, at most `limit` bytes."""
+    try:
+        if zstandard.frame_content_size(frame) > limit:
+            raise Malformed("more than the header says")
+        stream = zstandard.ZstdDecompressor().decompressobj()
+        content = bytearray()
+        for at in range(0, len(frame), 256):
+            content += stream.decompress(frame[at:at + 256])
+            if len(content) > limit:
+                raise Malformed("more than the header says")
+        if not stream.eof or stream.unused_data:
+            raise Malformed("not one frame")
+        return bytes(content)
+    except zstandard.ZstdError as error:
+        raise Malformed(str(error)) from error
+
+
+def content(header, payload):
+    if header.flags & 1:
+        payload = decompress(payload, header.raw_length)
+    if len(payload) != header.raw_length:
+        raise Malformed("not as long as the header says")
+    return payload
+
+
+# --- events (section 5) --------------------------------------------------------------------------
+
+class Shape:
+    """What events have in common; filled column by column."""
+
+    COLUMNS = (("flags", Bytes.varint), ("function", Bytes.varint), ("comm", Bytes.varint),
+               ("peer", Bytes.signed), ("tag", Bytes.signed), ("bytes", Bytes.varint),
+               ("bytes_in", Bytes.varint), ("site", Bytes.varint))
+
+    def key(self):
+        if self.kind == COLL:
+            return (COLL, self.comm)
+        return (SEND if self.kind == SEND else RECV, self.comm, self.peer, self.tag)
+
+
+class EventChunk:
+    """One EVENTS chunk: its head at once, its events when they are wanted."""
+
+    def __init__(self, payload):
+        source = Bytes(payload)
+        (self.thread, self.first, self.count, self.shift, self.base,
+         self.request) = (source.varint() for _ in range(6))
+        self.frame = payload[source.at:]
+        if self.shift > 63 or self.count > MAX_RAW or self.first + self.count > MASK:
+            raise Malformed("absurd numbers")
+        self.end = self.first + self.count
+
+    def events(self):
+        """The events, as far as they are well formed, and whether that is all of them."""
+        events = []
+        try:
+            try:
+                data = decompress_beginning(self.frame)
+            except Malformed:
+                return events, False
+            self.source = Bytes(data)
+            self.shapes, self.next_ordinal = [], {}
+            self.last_end, self.expected = self.base, self.request
+            while len(events) < self.count:
+                events.extend(self.step(self.count - len(events)))
+        except Malformed:
+            return events, False
+        return events, True
+
+    def introduce(self, count):
+        new = [Shape() for _ in range(count)]
+        for shape in new:
+            shape.kind = self.source.byte()
+            if not CALL <= shape.kind <= POLL:
+                raise Malformed("an unknown kind")
+        for name, read in Shape.COLUMNS:
+            for shape in new:
+                setattr(shape, name, read(self.source))
+        for shape in new:
+            if shape.flags & ~ALL_FLAGS:
+                raise Malformed("an unknown flag")
+            if shape.comm >> 63:
+                raise Malformed("an absurd communicator")
+        self.shapes += new
+        if len(self.shapes) > 65536:
+            raise Malformed("too many shapes")
+
+    def step(self, left):
+        source = self.source
+        n, m = source.varint(), source.varint()
+        if not 1 <= n <= 4096 or m > n or n > left:
+            raise Malformed("absurd numbers in a step")
+        self.introduce(m)
+        events = []
+        for _ in range(n):
+            number = source.varint()
+            if number >= len(self.shapes):
+                raise Malformed("a shape that was not introduced")
+            shape = self.shapes[number]
+            event = {"kind": shape.kind, "flags": shape.flags, "function": shape.function,
+                     "start": 0, "end": 0, "comm": shape.comm - 1, "peer": shape.peer,
+                     "tag": shape.tag, "bytes": shape.bytes, "bytes_in": shape.bytes_in,
+                     "site": shape.site, "request": 0, "origin": 0, "ordinal": -1, "polls": 0,
+                     "busy": 0, "code": 0}
+            events.append((event, shape))
+        self.columns(events)
+        return [event for event, _ in events]
+
+    def columns(self, events):
+        source = self.source
+
+        def having(flag):
+            return (pair for pair in events if pair[0]["flags"] & FLAG[flag])
+
+        timed = [event for event, _ in events if not event["flags"] & FLAG["PART"]]
+        gaps = [source.signed() for _ in timed]
+        durations = [source.varint() for _ in timed]
+        for event, gap, duration in zip(timed, gaps, durations):
+            start = (self.last_end + gap) & MASK
+            self.last_end = (start + duration) & MASK
+            event["start"] = (start << self.shift) & MASK
+            event["end"] = (self.last_end << self.shift) & MASK
+        for event, _ in having("REQUEST"):
+            value = source.signed()
+            event["origin"] = self.thread
+            if event["kind"] == DONE:
+                event["request"] = (self.expected - value) & MASK
+            else:
+                event["request"] = (self.expected + value) & MASK
+                self.expected = (event["request"] + 1) & MASK
+        for event, _ in having("FOREIGN"):
+            event["origin"] = source.varint()
+        given = {id(event): source.varint() for event, _ in having("ORDINAL")}
+        for event, shape in events:
+            self.ordinal(event, shape, given.get(id(event)))
+        polls = [event for event, _ in events if event["kind"] == POLL]
+        for event in polls:
+            event["polls"] = source.varint()
+        for event in polls:
+            event["busy"] = (source.varint() << self.shift) & MASK
+        for event, _ in having("ERROR"):
+            event["code"] = source.signed()
+
+    def ordinal(self, event, shape, given):
+        if given is not None and given >> 63:
+            raise Malformed("an absurd ordinal")
+        if not event["flags"] & FLAG["COUNTED"]:
+            return
+        key = shape.key()
+        if given is None:
+            given = self.next_ordinal.get(key)
+            if given is None or given >> 63:
+                raise Malformed("no ordinal to go on from")
+        event["ordinal"] = given
+        self.next_ordinal[key] = given + 1
+
+
+def decompress_beginning(frame):
+    """The content of a frame as far as it goes: what is missing shows when it is read."""
+    stream = zstandard.ZstdDecompressor(max_window_size=1 << 23).decompressobj()
+    content_ = bytearray()
+    try:
+        for at in range(0, len(frame), 256):
+            content_ += stream.decompress(frame[at:at + 256])
+            if len(content_) > MAX_RAW:
+                raise Malformed("more content than the format allows")
+            if stream.eof:
+                break
+    except zstandard.ZstdError:
+        pass
+    return bytes(content_)
