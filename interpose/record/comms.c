@@ -150,7 +150,7 @@ static void learn(struct mw_thread_state *thread, mw_handle comm)
             if (!mw_comm_counts_on_parent(entry->how) && entry->how > MW_COMM_SELF)
                 entry->number = number_by_members(entry);
             atomic_store_explicit(&entry->learned, 1, memory_order_release);
-            mw_comm_write(thread, entry);
+            mw_comm_write(thread, entry, &group);
         }
         mw_lock_drop(&lock);
     }

@@ -60,8 +60,8 @@ int32_t mw_comm_peer(const struct mw_comm_entry *entry, int rank);
 struct mw_comm_group {
     int size, rank, inter, remote_size;
     uint64_t hash;
-    struct mw_comm_run *peers; /* in the thread's scratch */
-    size_t peer_runs;
+    struct mw_comm_run *members, *remote; /* in the thread's scratch; remote: of an inter-communicator */
+    size_t member_runs, remote_runs;
 };
 
 /* groups.c: asks MPI; 0 when it cannot tell. Leaves the members in scratch. Without a lock: MPI may wait for a thread
@@ -70,7 +70,8 @@ int mw_comm_ask_group(struct mw_thread_state *thread, mw_handle comm, struct mw_
 /* groups.c: fills an entry; 0 when there is no memory. Under the lock of comms.c. */
 int mw_comm_set_group(struct mw_comm_entry *entry, const struct mw_comm_group *group);
 /* groups.c: writes the COMM chunk of a learned entry. */
-void mw_comm_write(struct mw_thread_state *thread, const struct mw_comm_entry *entry);
+void mw_comm_write(struct mw_thread_state *thread, const struct mw_comm_entry *entry,
+                   const struct mw_comm_group *group);
 void mw_groups_start(void); /* takes the group of MPI_COMM_WORLD */
 void mw_groups_stop(void);  /* gives it back */
 

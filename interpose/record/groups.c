@@ -50,10 +50,14 @@ static int members(mw_handle group, int size, int *ranks, int32_t *world)
     return 1;
 }
 
-/* Packs ranks into runs; returns how many. */
-static size_t pack(const int32_t *world, int size, struct mw_comm_run *runs)
+/* Ranks as runs, in scratch; NULL when it has no room. */
+static struct mw_comm_run *pack(struct mw_thread_state *thread, const int32_t *world, int size,
+                                size_t *runs_count)
 {
     size_t count = 0;
+    struct mw_comm_run *runs = mw_scratch_push(thread, (size_t)size * sizeof *runs);
+    if (!runs)
+        return NULL;
     for (int i = 0; i < size; i++) {
         struct mw_comm_run *run = count ? &runs[count - 1] : NULL;
         if (run && run->count == 1 && (world[i] < 0) == (run->start < 0)) {
@@ -67,22 +71,25 @@ static size_t pack(const int32_t *world, int size, struct mw_comm_run *runs)
                 .start = world[i], .stride = 1, .count = 1, .first = (uint32_t)i};
         }
     }
-    return count;
+    *runs_count = count;
+    return runs;
 }
 
 int mw_comm_set_group(struct mw_comm_entry *entry, const struct mw_comm_group *group)
 {
+    const struct mw_comm_run *runs = group->inter ? group->remote : group->members;
+    size_t count = group->inter ? group->remote_runs : group->member_runs;
     struct mw_comm_run *peers = entry->inline_runs;
-    if (group->peer_runs > MW_COMM_INLINE_RUNS) {
-        size_t size = (group->peer_runs * sizeof *peers + 4095) & ~(size_t)4095;
+    if (count > MW_COMM_INLINE_RUNS) {
+        size_t size = (count * sizeof *peers + 4095) & ~(size_t)4095;
         peers = mw_pages(size);
         if (!peers)
             return 0;
         entry->pages = size;
     }
-    memcpy(peers, group->peers, group->peer_runs * sizeof *peers);
+    memcpy(peers, runs, count * sizeof *peers);
     entry->peers = peers;
-    entry->peer_runs = group->peer_runs;
+    entry->peer_runs = count;
     entry->size = group->size;
     entry->rank = group->rank;
     entry->inter = group->inter != 0;
@@ -139,12 +146,10 @@ static int ask(struct mw_thread_state *thread, mw_handle comm, struct mw_comm_gr
     if (!local || (group->inter && !remote))
         return 0;
     group->hash = hash_of(thread, local, group->size, remote, group->remote_size);
-    int peer_count = group->inter ? group->remote_size : group->size;
-    group->peers = mw_scratch_push(thread, (size_t)peer_count * sizeof *group->peers);
-    if (!group->peers)
-        return 0;
-    group->peer_runs = pack(group->inter ? remote : local, peer_count, group->peers);
-    return 1;
+    group->members = pack(thread, local, group->size, &group->member_runs);
+    if (group->inter)
+        group->remote = pack(thread, remote, group->remote_size, &group->remote_runs);
+    return group->members && (!group->inter || group->remote);
 }
 
 int mw_comm_ask_group(struct mw_thread_state *thread, mw_handle comm, struct mw_comm_group *group)
@@ -156,9 +161,12 @@ int mw_comm_ask_group(struct mw_thread_state *thread, mw_handle comm, struct mw_
     return 0;
 }
 
+/* Long lists are written by one rank of the group only. */
 static void put_runs(struct mw_buffer *buffer, unsigned id, const struct mw_comm_run *runs,
-                     size_t count)
+                     size_t count, int all)
 {
+    if (count == 0 || (count > RUNS_WRITTEN_BY_ALL && !all))
+        return;
     size_t mark = mw_put_begin(buffer, id);
     for (size_t i = 0; i < count; i++) {
         mw_buffer_signed(buffer, runs[i].start);
@@ -168,11 +176,11 @@ static void put_runs(struct mw_buffer *buffer, unsigned id, const struct mw_comm
     mw_put_end(buffer, mark);
 }
 
-void mw_comm_write(struct mw_thread_state *thread, const struct mw_comm_entry *entry)
+void mw_comm_write(struct mw_thread_state *thread, const struct mw_comm_entry *entry,
+                   const struct mw_comm_group *group)
 {
     size_t mark = thread->scratch_used;
-    int with_members = entry->peer_runs <= RUNS_WRITTEN_BY_ALL || entry->rank == 0;
-    size_t size = 256 + (with_members ? entry->peer_runs * 16 : 0);
+    size_t size = 256 + (group->member_runs + group->remote_runs) * 16;
     void *memory = mw_scratch_push(thread, size);
     if (!memory)
         return;
@@ -186,9 +194,9 @@ void mw_comm_write(struct mw_thread_state *thread, const struct mw_comm_entry *e
     mw_put_u64(&buffer, MW_F_COMM_rank, (uint64_t)entry->rank);
     mw_put_u64(&buffer, MW_F_COMM_remote_size, (uint64_t)entry->remote_size);
     mw_put_u64(&buffer, MW_F_COMM_hash, entry->hash);
-    if (with_members)
-        put_runs(&buffer, entry->inter ? MW_F_COMM_remote_members : MW_F_COMM_members, entry->peers,
-                 entry->peer_runs);
+    put_runs(&buffer, MW_F_COMM_members, group->members, group->member_runs, entry->rank == 0);
+    put_runs(&buffer, MW_F_COMM_remote_members, group->remote, group->remote_runs,
+             entry->rank == 0);
     if (!buffer.overflow)
         mw_output_chunk(MW_CHUNK_COMM, buffer.data, buffer.size);
     thread->scratch_used = mark;
