@@ -110,7 +110,7 @@ static struct mw_process_entry *base_find(struct mw_trace *trace,
     uint64_t key = entry->process.facts_base;
     if (!key || trace->table_capacity == 0)
         return NULL;
-    size_t slot = mw_hash64(&key, sizeof key) & (trace->table_capacity - 1);
+    size_t slot = mw_hash_seeded(trace->pool.seed, &key, sizeof key) & (trace->table_capacity - 1);
     for (; trace->table[slot]; slot = (slot + 1) & (trace->table_capacity - 1))
         if (trace->table[slot]->process.key == key)
             return trace->table[slot];

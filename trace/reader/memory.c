@@ -8,6 +8,11 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 #define BLOCK_SIZE ((size_t)64 * 1024)
 
@@ -16,6 +21,19 @@ struct mw_pool_block {
     size_t used, size;
     _Alignas(16) uint8_t data[];
 };
+
+uint64_t mw_hash_seed(void)
+{
+    uint64_t seed;
+    if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != (ssize_t)sizeof seed)
+        seed = (uint64_t)(uintptr_t)&seed ^ (uint64_t)time(NULL) << 32;
+    return seed;
+}
+
+uint64_t mw_hash_seeded(uint64_t seed, const void *data, size_t size)
+{
+    return XXH64(data, size, seed);
+}
 
 enum mw_status mw_account_charge(struct mw_account *account, uint64_t bytes)
 {
@@ -155,7 +173,7 @@ static int texts_grow(struct mw_pool *pool)
         const char *text = pool->texts[i];
         if (!text)
             continue;
-        size_t slot = mw_hash64(text, strlen(text)) & (capacity - 1);
+        size_t slot = mw_hash_seeded(pool->seed, text, strlen(text)) & (capacity - 1);
         while (texts[slot])
             slot = (slot + 1) & (capacity - 1);
         texts[slot] = text;
@@ -175,7 +193,7 @@ enum mw_status mw_pool_text(struct mw_pool *pool, const void *data, size_t size,
     }
     if (pool->text_count * 2 >= pool->text_capacity && !texts_grow(pool))
         return MW_ERR_MEMORY;
-    size_t slot = mw_hash64(data, size) & (pool->text_capacity - 1);
+    size_t slot = mw_hash_seeded(pool->seed, data, size) & (pool->text_capacity - 1);
     for (; pool->texts[slot]; slot = (slot + 1) & (pool->text_capacity - 1)) {
         if (strncmp(pool->texts[slot], data, size) == 0 && pool->texts[slot][size] == '\0') {
             *text = pool->texts[slot];

@@ -31,7 +31,8 @@ static enum mw_status table_grow(struct mw_trace *trace)
         struct mw_process_entry *entry = trace->table[i];
         if (!entry)
             continue;
-        size_t slot = mw_hash64(&entry->process.key, sizeof(uint64_t)) & (capacity - 1);
+        size_t slot = mw_hash_seeded(trace->pool.seed, &entry->process.key, sizeof(uint64_t)) &
+                      (capacity - 1);
         while (table[slot])
             slot = (slot + 1) & (capacity - 1);
         table[slot] = entry;
@@ -56,7 +57,7 @@ enum mw_status mw_trace_find_process(struct mw_trace *trace, uint64_t key,
         status = table_grow(trace);
     if (status != MW_OK)
         return status;
-    size_t slot = mw_hash64(&key, sizeof key) & (trace->table_capacity - 1);
+    size_t slot = mw_hash_seeded(trace->pool.seed, &key, sizeof key) & (trace->table_capacity - 1);
     for (; trace->table[slot]; slot = (slot + 1) & (trace->table_capacity - 1)) {
         if (trace->table[slot]->process.key == key) {
             *found = trace->table[slot];

@@ -37,9 +37,14 @@ enum mw_status mw_vector_settle(struct mw_vector *vector, size_t item,
                                 int (*order)(const void *, const void *),
                                 void (*merge)(void *earlier, void *later));
 
+/* Of tables: seeded, as a hostile trace could choose texts and keys that all meet in one place. */
+uint64_t mw_hash_seed(void);
+uint64_t mw_hash_seeded(uint64_t seed, const void *data, size_t size);
+
 struct mw_pool_block;
 struct mw_pool {
     struct mw_account *account;
+    uint64_t seed;
     struct mw_pool_block *blocks;
     const char **texts; /* open addressing, a power of two */
     size_t text_count, text_capacity;

@@ -244,11 +244,11 @@ static enum mw_status residue_take(void *context, const uint8_t *chunk, size_t s
     return MW_OK;
 }
 
-static int folder_is_known(const struct mw_trace *trace, const struct mw_map_header *header)
+static int is_of_trace(const struct mw_trace *trace, const struct mw_residue *residue)
 {
     const struct mw_folder *folders = trace->folders.items;
     for (size_t i = 0; i < trace->folders.count; i++)
-        if (folders[i].ino == header->folder_ino && folders[i].dev == header->folder_dev)
+        if (mw_residue_belongs(residue, folders[i].dev, folders[i].ino))
             return 1;
     return 0;
 }
@@ -259,7 +259,7 @@ static enum mw_status residue_visit(void *context, const char *path)
     struct mw_residue residue;
     if (mw_residue_open(path, &residue) != MW_OK)
         return MW_OK; /* gone, another user's, or no mapping: none of this trace */
-    if (!folder_is_known(bytes.trace, residue.header)) {
+    if (!is_of_trace(bytes.trace, &residue)) {
         mw_residue_close(&residue);
         return MW_OK;
     }

@@ -182,6 +182,7 @@ enum mw_status mw_trace_open(const char *const *names, size_t count, unsigned fl
     }
     trace->account.limit = MEMORY_AT_LEAST;
     trace->pool.account = &trace->account;
+    trace->pool.seed = mw_hash_seed();
     pthread_mutex_init(&trace->names_lock, NULL);
     enum mw_status status = MW_OK;
     for (size_t i = 0; i < count && status == MW_OK; i++)
