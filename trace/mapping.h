@@ -62,6 +62,9 @@ struct mw_map_header {
     _Atomic uint32_t state;
     uint64_t folder_dev, folder_ino; /* of the trace's folder */
     char node_file[MW_MAP_PATH];     /* absolute: where the chunks belong */
+    /* Process key of the node file's first chunk, 0 not known: names and inode numbers are used again
+     * when a trace was removed and another made. */
+    uint64_t file_process;
     uint64_t outbox_offset, outbox_capacity;
     /* The outbox holds whole framed chunks [0, outbox_used); the writer empties it into the node
      * file by setting `outbox_used` to 0 after the write: a crash in between repeats chunks, which

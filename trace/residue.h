@@ -40,6 +40,10 @@ void mw_residue_close(struct mw_residue *residue);
 enum mw_status mw_residue_chunks(const struct mw_residue *residue, mw_residue_sink sink,
                                  void *context);
 
+/* Whether the process belongs to the trace in the folder with these numbers (st_dev, st_ino), which may have them from
+ * one that was removed. */
+int mw_residue_belongs(const struct mw_residue *residue, uint64_t folder_dev, uint64_t folder_ino);
+
 /* Appends what a dead process left to its node file (opened O_APPEND|O_NOFOLLOW, never created;
  * must be a regular file of the same user that begins with a chunk) and removes the mapping. Claims
  * it first by renaming it to NAME.claim-PID so that two collectors do not both do it; a failure

@@ -62,7 +62,7 @@ static enum mw_status folder_open(const char *folder, uint64_t inode, int *fd)
     return MW_ERR_NOT_FOUND;
 }
 
-static enum mw_status node_file_check(int fd)
+static enum mw_status node_file_check(int fd, uint64_t file_process)
 {
     struct stat st;
     uint8_t first[MW_CHUNK_HEADER_SIZE];
@@ -74,6 +74,8 @@ static enum mw_status node_file_check(int fd)
     enum mw_status status = mw_residue_pread(fd, first, sizeof first, 0);
     if (status == MW_OK)
         status = mw_chunk_parse(first, &header);
+    if (status == MW_OK && file_process && header.process != file_process)
+        return MW_ERR_NOT_FOUND; /* a newer trace has the place of ours */
     return status == MW_OK || status == MW_ERR_SYSTEM ? status : MW_ERR_NOT_TRACE;
 }
 
@@ -93,12 +95,22 @@ static enum mw_status node_file_open(const struct mw_map_header *header, int *fd
     fd_close(folder_fd);
     if (status != MW_OK)
         return status;
-    status = node_file_check(opened);
+    status = node_file_check(opened, header->file_process);
     if (status == MW_OK)
         *fd = opened;
     else
         fd_close(opened);
     return status;
+}
+
+int mw_residue_belongs(const struct mw_residue *residue, uint64_t folder_dev, uint64_t folder_ino)
+{
+    int fd;
+    if (residue->header->folder_dev != folder_dev || residue->header->folder_ino != folder_ino ||
+        node_file_open(residue->header, &fd) != MW_OK)
+        return 0;
+    fd_close(fd);
+    return 1;
 }
 
 struct append {
@@ -192,7 +204,8 @@ static int trace_is_gone(const struct mw_map_header *header)
         return 1;
     if (folder_open(folder, header->folder_ino, &fd) == MW_OK) {
         fd_close(fd);
-        return 0; /* somebody may be moving its files about */
+        /* Somebody may be moving its files about; but a file of another trace has come to stay. */
+        return access(header->node_file, F_OK) == 0;
     }
     size_t length = strlen(folder);
     while (length > 1 && folder[length - 1] == '/')

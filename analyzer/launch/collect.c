@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "analyzer/cmd/command.h"
 #include "analyzer/render/text.h"
@@ -55,8 +56,12 @@ static void collect_one(const struct collecting *collecting, const char *path,
         snprintf(what, sizeof(what), "%" PRIu64 " bytes appended", bytes);
         tell(collecting, residue, what);
     } else if (status == MW_ERR_NOT_FOUND) {
-        result->failed++;
-        mw_complain("%s: its trace is gone; remove the file if it is not needed", path);
+        int kept = access(path, F_OK) == 0;
+        result->failed += (size_t)kept;
+        if (kept)
+            mw_complain("%s: its trace is gone; remove the file if it is not needed", path);
+        else
+            tell(collecting, residue, "its trace was removed, so is what it left");
     } else if (status == MW_ERR_ARGUMENT) {
         tell(collecting, residue, "another process is collecting it");
     } else {
@@ -80,8 +85,8 @@ static enum mw_status collect_visit(void *context, const char *path)
         return MW_OK;
     }
     if (!collecting->one_folder ||
-        (residue.header->folder_dev == (uint64_t)collecting->folder.st_dev &&
-         residue.header->folder_ino == (uint64_t)collecting->folder.st_ino))
+        mw_residue_belongs(&residue, (uint64_t)collecting->folder.st_dev,
+                           (uint64_t)collecting->folder.st_ino))
         collect_one(collecting, path, &residue);
     mw_residue_close(&residue);
     return MW_OK;

@@ -301,13 +301,17 @@ static int open_file(const struct mw_config *config, const struct mw_job_facts *
 }
 
 /* Each process writes a FILE chunk first: whichever comes first begins the file with it. */
-static int begin_file(const struct mw_job_facts *job)
+static int begin_file(const struct mw_job_facts *job, uint64_t *first)
 {
     uint8_t chunk[1024];
     size_t size = file_chunk(job, chunk, sizeof chunk);
     mw_lock_take(&output.lock);
     append(chunk, size);
     mw_lock_drop(&output.lock);
+    struct mw_chunk_header header = {0};
+    if (!output.failed && pread(output.file, chunk, MW_CHUNK_HEADER_SIZE, 0) == MW_CHUNK_HEADER_SIZE)
+        mw_chunk_parse(chunk, &header);
+    *first = header.process;
     return !output.failed;
 }
 
@@ -322,13 +326,16 @@ int mw_output_start(const struct mw_config *config, const struct mw_job_facts *j
     if (folder.why[0])
         mw_message_once("cannot write", folder.why, folder.path);
     struct stat info = {0};
-    int ready = open_file(config, job, &folder) && begin_file(job) && fstat(folder.fd, &info) == 0;
+    uint64_t first = 0;
+    int ready = open_file(config, job, &folder) && begin_file(job, &first) &&
+                fstat(folder.fd, &info) == 0;
     close(folder.fd);
     if (!ready) {
         mw_message_once("no trace: cannot write in", folder.path, "");
         return 0;
     }
-    if (!mw_shared_start(config, job, output.process, output.path, info.st_dev, info.st_ino))
+    if (!mw_shared_start(config, job, output.process, output.path, first, info.st_dev,
+                         info.st_ino))
         return 0;
     return 1;
 }

@@ -77,7 +77,7 @@ static void *create_file(const struct mw_config *config, const struct mw_job_fac
 }
 
 int mw_shared_start(const struct mw_config *config, const struct mw_job_facts *job, uint64_t process,
-                    const char *node_file, dev_t folder_dev, ino_t folder_ino)
+                    const char *node_file, uint64_t file_process, dev_t folder_dev, ino_t folder_ino)
 {
     uint64_t outbox = pages(sizeof(struct mw_map_header));
     shared.size = outbox + OUTBOX;
@@ -97,6 +97,7 @@ int mw_shared_start(const struct mw_config *config, const struct mw_job_facts *j
     header->time_ns = job->time_ns;
     header->uid = geteuid();
     header->clock = mw_recorder.clock;
+    header->file_process = file_process;
     header->folder_dev = folder_dev;
     header->folder_ino = folder_ino;
     header->outbox_offset = outbox;

@@ -11,9 +11,9 @@
 #include "output/job.h"
 #include "trace/mapping.h"
 
-/* 0: not even private memory. */
+/* file_process: key of the node file's first chunk. 0: not even private memory. */
 int mw_shared_start(const struct mw_config *config, const struct mw_job_facts *job, uint64_t process,
-                    const char *node_file, dev_t folder_dev, ino_t folder_ino);
+                    const char *node_file, uint64_t file_process, dev_t folder_dev, ino_t folder_ino);
 struct mw_map_header *mw_shared_header(void); /* NULL before start and after remove */
 struct mw_map_thread *mw_shared_thread(uint32_t index, uint64_t events, struct mw_raw_event **ring);
 /* The whole mapping in one piece, for reading; 0 when it is not a file. The view is not given back. */

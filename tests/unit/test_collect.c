@@ -109,10 +109,50 @@ static void wrong_node_files_are_left_alone(void **state)
         refuse_node_file(&fixture, MW_ERR_NOT_TRACE);
         assert_int_equal(chown(fixture.node_file, 0, (gid_t)-1), 0);
     }
-    fixture.header->folder_ino ^= 1; /* another folder has its name now */
-    refuse_node_file(&fixture, MW_ERR_NOT_FOUND);
-    fixture.header->folder_ino ^= 1;
     assert_int_equal(file_size(fixture.node_file), MW_CHUNK_HEADER_SIZE);
+    fixture_remove(&fixture);
+}
+
+/* What belongs to a trace that was removed would fill /dev/shm for ever. */
+static void what_belongs_nowhere_is_removed(void **state)
+{
+    struct fixture fixture;
+    uint64_t bytes = 5;
+    fixture_make(&fixture, NULL);
+    fixture_kill(&fixture);
+    strcpy(fixture.header->node_file, "/nowhere/trace.mpiw/node.mpiw"); /* not mounted, perhaps */
+    refuse_node_file(&fixture, MW_ERR_NOT_FOUND);
+    strcpy(fixture.header->node_file, fixture.node_file);
+    fixture.header->folder_ino ^= 1; /* another folder has its name now */
+    assert_int_equal(mw_residue_collect(fixture.path, &bytes), MW_ERR_NOT_FOUND);
+    assert_int_equal(bytes, 5);
+    assert_false(exists(fixture.path));
+    assert_int_equal(file_size(fixture.node_file), MW_CHUNK_HEADER_SIZE);
+    fixture_remove(&fixture);
+}
+
+/* Another trace was made in the place of a removed one, and has its names and even its inode. */
+static void what_a_newer_trace_has_replaced_is_removed(void **state)
+{
+    struct fixture fixture;
+    struct mw_residue residue;
+    struct stat st;
+    uint64_t bytes = 5;
+    fixture_make(&fixture, NULL);
+    fixture_kill(&fixture);
+    assert_int_equal(mw_residue_open(fixture.path, &residue), MW_OK);
+    uint64_t dev = residue.header->folder_dev, ino = residue.header->folder_ino;
+    assert_true(mw_residue_belongs(&residue, dev, ino));
+    assert_false(mw_residue_belongs(&residue, dev, ino + 1));
+    mw_residue_close(&residue);
+    fixture.header->file_process = 0x1234; /* not what begins the file */
+    assert_int_equal(mw_residue_open(fixture.path, &residue), MW_OK);
+    assert_false(mw_residue_belongs(&residue, dev, ino));
+    mw_residue_close(&residue);
+    assert_int_equal(mw_residue_collect(fixture.path, &bytes), MW_ERR_NOT_FOUND);
+    assert_false(exists(fixture.path));
+    assert_int_equal(stat(fixture.node_file, &st), 0);
+    assert_int_equal(st.st_size, MW_CHUNK_HEADER_SIZE);
     fixture_remove(&fixture);
 }
 
@@ -306,6 +346,8 @@ int main(void)
         cmocka_unit_test(collecting_moves_the_chunks),
         cmocka_unit_test(damaged_mappings_are_collected_once),
         cmocka_unit_test(wrong_node_files_are_left_alone),
+        cmocka_unit_test(what_belongs_nowhere_is_removed),
+        cmocka_unit_test(what_a_newer_trace_has_replaced_is_removed),
         cmocka_unit_test(wrong_node_paths_are_refused),
         cmocka_unit_test(one_collector_at_a_time),
         cmocka_unit_test(a_claim_that_fails_gets_its_own_name_back),
