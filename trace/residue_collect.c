@@ -106,8 +106,11 @@ static enum mw_status node_file_open(const struct mw_map_header *header, int *fd
 int mw_residue_belongs(const struct mw_residue *residue, uint64_t folder_dev, uint64_t folder_ino)
 {
     int fd;
-    if (residue->header->folder_dev != folder_dev || residue->header->folder_ino != folder_ino ||
-        node_file_open(residue->header, &fd) != MW_OK)
+    if (residue->header->folder_dev != folder_dev || residue->header->folder_ino != folder_ino)
+        return 0;
+    if (!residue->header->file_process)
+        return 1; /* it had not begun to write */
+    if (node_file_open(residue->header, &fd) != MW_OK)
         return 0;
     fd_close(fd);
     return 1;
