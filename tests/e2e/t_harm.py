@@ -24,10 +24,13 @@ def without_frames(text):
     return [line for line in tidy(text) if not re.match(r"\s*(\[HOST:PID\] )?\[?\s*\d+\]?\s+\S+\(.*\)\s*\[0xADDRESS\]", line)]
 
 
-def outcome(mpi, job):
+def outcome(mpi, mode, job):
     """What a job came to. MPICH's launcher reports the rank that it happens to notice first, the one that died or one that it
-    has just killed itself (9, 15): which of them is no property of the program."""
+    has just killed itself (9, 15): which of them is no property of the program. When all leave without MPI_Finalize at the same
+    moment, it may or may not be in time to kill some."""
     out, code = tidy(job.stdout), job.code
+    if mpi.name == "mpich" and mode in ("exit_without", "exit5_without", "quick_exit"):
+        return "any", [line for line in out if line.startswith("total")], tidy(job.stderr)
     if mpi.name == "mpich":
         out = [re.sub(r"(EXIT CODE:|EXIT STRING:).*", r"\1 ...", line) for line in out]
         code = "a failure" if code else 0
@@ -40,9 +43,9 @@ def ends_as_without_us(mpi, folder, mode):
     program = mpi.build("ending.c")
     job, path = mpi.record(3, [program, mode, 50], folder)
     check(os.path.isdir(path), "no trace")
-    ours = outcome(mpi, job)
+    ours = outcome(mpi, mode, job)
     for _ in range(3):  # who comes first is a matter of luck: a few runs show what may happen
-        plain = outcome(mpi, mpi.run(3, [program, mode, 50], folder))
+        plain = outcome(mpi, mode, mpi.run(3, [program, mode, 50], folder))
         if plain == ours:
             return
     same(ours[0], plain[0], "exit code of the job")
@@ -54,9 +57,12 @@ def ends_as_without_us(mpi, folder, mode):
 def a_single_process_ends_as_without_us(mpi, folder, mode):
     """Without a launcher between: the exact exit code or signal."""
     program = mpi.build("ending.c")
-    plain = command([program, mode, "50"], folder)
     trace = os.path.join(folder, "job.mpiw")
     job = command([program, mode, "50"], folder, env={"LD_PRELOAD": mpi.library(), "MPIWATCH_OUT": trace})
+    for _ in range(3):  # Open MPI without mpirun sometimes fails to show its help text
+        plain = command([program, mode, "50"], folder)
+        if tidy(plain.stderr) == tidy(job.stderr):
+            break
     same(job.code, plain.code, "exit code (negative: signal)")
     same((tidy(job.stdout), without_frames(job.stderr)), (tidy(plain.stdout), without_frames(plain.stderr)), "output")
     check(os.path.isdir(trace), "no trace")
