@@ -143,6 +143,9 @@ static void scrub_step(struct scrubbing *scrubbing)
     } else if ((literal = mw_names_match(scrubbing->names, text, at))) {
         fputs(literal->stand_in, scrubbing->out);
         length = literal->length;
+    } else if ((length = mw_token_domain(text, at))) {
+        fputs(mw_names_stand_in(scrubbing->names, MW_NAME_NODE, text + at, length),
+              scrubbing->out);
     } else if ((length = mw_token_address(text, at))) {
         fputs(mw_names_stand_in(scrubbing->names, MW_NAME_ADDRESS, text + at, length),
               scrubbing->out);
@@ -217,23 +220,42 @@ static char *stand_in_argument(struct mw_names *names, const char *text)
     return mw_text_copy(mw_names_stand_in(names, MW_NAME_ARGUMENT, text, strlen(text)));
 }
 
+/* The length of an option's name. After one dash only options of launchers are known to be longer than a letter: the
+ * rest may be a value ("-hnode17"). */
+static size_t option_length(const char *argument)
+{
+    static const char *const known[] = {
+        "np",   "host", "hosts", "hostfile", "machinefile", "genv",  "env",    "genvlist", "genvall",
+        "wd",   "wdir", "mca",   "gmca",     "ppn",         "iface", "launcher", "bind-to", "map-by",
+        "am",   "tune", "prefix", "output",  "quiet",       "verbose", "help", "version", "perhost",
+    };
+    const char *letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+    size_t dashes = strspn(argument, "-");
+    size_t length = strspn(argument + dashes, letters);
+    if (dashes == 2 || length == 1)
+        return dashes + length;
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+        if (strlen(known[i]) == length && !strncmp(known[i], argument + 1, length))
+            return 1 + length;
+    return 2;
+}
+
 char *mw_scrub_argument(struct mw_names *names, const char *argument, int first)
 {
     size_t dashes = strspn(argument, "-");
-    size_t name = dashes + strspn(argument + dashes, "abcdefghijklmnopqrstuvwxyz"
-                                                     "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-");
     if (first || mw_names_is_program(names, argument))
         return mw_scrub_path(names, argument);
     if (is_number(argument) || is_vocabulary(argument) || (*argument && is_plain_list(argument)))
         return mw_text_copy(argument);
     if (!dashes || dashes > 2 || !isalpha((unsigned char)argument[dashes]))
         return stand_in_argument(names, argument);
+    size_t name = option_length(argument);
     char *option = mw_format("%.*s", (int)name, argument), *safe = scrub_names(names, option);
     const char *rest = argument + name;
     if (*rest) {
         const char *value = rest + (*rest == '=');
         char *hidden = is_plain_list(value) ? mw_text_copy(value) : stand_in_argument(names, value);
-        char *whole = mw_format("%s=%s", safe, hidden);
+        char *whole = mw_format("%s%s%s", safe, *rest == '=' ? "=" : "", hidden);
         free(hidden);
         free(safe);
         safe = whole;

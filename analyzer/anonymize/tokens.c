@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define LONG_NUMBER 24
 
@@ -119,6 +120,43 @@ size_t mw_token_address(const char *text, size_t at)
         return is_local_ipv4(from) ? 0 : length;
     length = uuid_length(from);
     return length ? length : colons_length(from);
+}
+
+/* Endings of domains that are no endings of files (.so, .sh, .py, .cc are countries, too). */
+static int ends_a_domain(const char *label, size_t length)
+{
+    static const char *const endings[] = {
+        "org", "com", "net", "edu", "gov", "mil",   "int", "local", "lan", "internal", "cluster",
+        "de",  "fr",  "uk",  "ch",  "at",  "it",    "es",  "nl",    "be",  "se",       "no",
+        "fi",  "dk",  "cz",  "jp",  "cn",  "kr",    "au",  "ca",    "us",  "br",       "ru",
+        "eu",  "ie",  "pt",  "gr",  "hu",  "intra", "nz",  "za",    "tw",  "sg",       "info",
+    };
+    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
+        if (strlen(endings[i]) == length && !strncasecmp(endings[i], label, length))
+            return 1;
+    return 0;
+}
+
+size_t mw_token_domain(const char *text, size_t at)
+{
+    const char *from = text + at;
+    size_t length = 0, last = 0, dots = 0;
+    if (at && (is_word(from[-1]) || strchr(".-@", from[-1])))
+        return 0;
+    while (isalnum((unsigned char)from[length]) || from[length] == '-' ||
+           (from[length] == '.' && length && from[length - 1] != '.')) {
+        if (from[length++] == '.') {
+            last = length;
+            dots++;
+        }
+    }
+    if (last == length && dots) { /* the end of a sentence */
+        length--;
+        for (last = length; last > 0 && from[last - 1] != '.'; last--)
+            ;
+        dots--;
+    }
+    return dots && !is_word(from[length]) && ends_a_domain(from + last, length - last) ? length : 0;
 }
 
 static size_t account_part(const char *from)

@@ -13,6 +13,8 @@ size_t mw_token_path(const char *text, size_t at);
 /* IPv4 and IPv6 addresses, MAC addresses, GUIDs, UUIDs and long hexadecimal numbers; not PCI addresses, times or
  * versions. */
 size_t mw_token_address(const char *text, size_t at);
+/* A host name with its domain, by what domains end in. */
+size_t mw_token_domain(const char *text, size_t at);
 /* user@host */
 size_t mw_token_account(const char *text, size_t at);
 

@@ -107,10 +107,14 @@ static void json_event(const struct position *at, const struct mw_event *event)
     fputs("}\n", out);
 }
 
+/* PART, REQUEST, ORDINAL and COUNTED show in what else the line has. */
+static const uint32_t shown_otherwise =
+    MW_EVENT_PART | MW_EVENT_REQUEST | MW_EVENT_ORDINAL | MW_EVENT_COUNTED;
+
 static void text_flags(uint32_t flags, FILE *out)
 {
     for (unsigned bit = 0; bit < FLAGS; bit++)
-        if (flags >> bit & 1 && bit != 0 && bit != 5 && bit != 6)
+        if (flags >> bit & 1 && !(shown_otherwise >> bit & 1))
             fprintf(out, " %s", flag_words[bit]);
 }
 

@@ -9,7 +9,7 @@ import sys
 import tempfile
 import unittest
 
-MPIWATCH = os.environ.get("MPIWATCH_CLI", "mpiwatch")
+MPIWATCH = os.environ.get("MW_TEST_CLI", "mpiwatch")
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 SKIP = 77
 

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every JSON document follows docs/report.schema.json, and the schema would notice if not."""
+
+import copy
+import json
+import os
+import sys
+
+try:
+    import jsonschema
+except ImportError:
+    print("skipped: the Python module jsonschema is missing")
+    sys.exit(77)
+
+# pylint: disable=wrong-import-position
+import build_trace as b  # noqa: E402
+from build_trace import Process, job  # noqa: E402
+from cli import ROOT, CliTest, main  # noqa: E402
+
+COMMANDS = (("report",), ("report", "-n", "0"), ("matrix",), ("matrix", "-m", "messages"),
+            ("matrix", "-m", "time", "-b", "node"), ("info",))
+
+
+def schema(document=None):
+    with open(os.path.join(ROOT, "docs", "report.schema.json"), encoding="utf-8") as file:
+        whole = json.load(file)
+    if document:  # one kind alone gives readable errors
+        whole["oneOf"] = [{"$ref": "#/definitions/" + document}]
+    return whole
+
+
+def hanging_job():
+    ranks = [Process(rank, 4).world() for rank in range(3)]
+    for rank in ranks:
+        rank.send((rank.rank + 1) % 4, 10, 2000, 2100)
+        rank.coll("MPI_Bcast", 2200, 2300, 0)
+        rank.finalize(9000, reason=4)
+        rank.extra.append(b.chunk("ENVIRONMENT", b.record(
+            3, b.text(1, "env"), b.text(2, "RANK"), b.text(3, str(rank.rank))), process=rank.key))
+    ranks[0].open_call("MPI_Barrier", 3000, instance=1, taken=10000)
+    ranks[1].open_call("MPI_Recv", 3000, peer=-1, tag=-1, taken=10000)
+    return [job(), *ranks]
+
+
+def real_and_golden(folder):
+    golden = os.path.join(ROOT, "tests", "golden", "v1")
+    for name in sorted(os.listdir(golden)):
+        if name.endswith(".mpiw"):
+            yield os.path.join(golden, name)
+    yield b.write(os.path.join(folder, "hang.mpiw"), *hanging_job())
+    yield b.write(os.path.join(folder, "nothing.mpiw"), job())
+
+
+class Schema(CliTest):
+    def test_the_schema_is_one(self):
+        jsonschema.Draft7Validator.check_schema(schema())
+
+    def test_documents(self):
+        whole = jsonschema.Draft7Validator(schema())
+        for trace in real_and_golden(self.folder):
+            for command in COMMANDS:
+                with self.subTest(os.path.basename(trace), command=command):
+                    document = self.run_cli(*command, "-f", "json", trace).json()
+                    single = jsonschema.Draft7Validator(schema(document["document"]))
+                    self.assertEqual([error.message for error in single.iter_errors(document)], [])
+                    self.assertTrue(whole.is_valid(document))
+
+    def test_mistakes_are_noticed(self):
+        trace = b.write(self.path("hang.mpiw"), *hanging_job())
+        report = self.run_cli("report", "-f", "json", trace).json()
+        matrix = self.run_cli("matrix", "-f", "json", trace).json()
+        whole = jsonschema.Draft7Validator(schema())
+
+        def mistake(document, change):
+            wrong = copy.deepcopy(document)
+            change(wrong)
+            self.assertFalse(whole.is_valid(wrong))
+
+        mistake(report, lambda d: d.pop("stuck"))
+        mistake(report, lambda d: d.update(extra=1))
+        mistake(report, lambda d: d.update(schema=2))
+        mistake(report, lambda d: d["ranks"][0].pop("share"))
+        mistake(report, lambda d: d["ranks"][0].update(extra=1))
+        mistake(report, lambda d: d["calls"][0].update(calls=-1))
+        mistake(report, lambda d: d["stuck"]["calls"][0].update(since="yesterday"))
+        mistake(report, lambda d: d["processes"]["ended"][0].update(how="well"))
+        mistake(matrix, lambda d: d["cells"][0].update(value=0))
+        mistake(matrix, lambda d: d.update(metric="bandwidth"))
+        mistake(matrix, lambda d: d.pop("besides"))
+
+    def test_dump_lines(self):
+        trace = b.write(self.path("hang.mpiw"), *hanging_job())
+        kinds = {json.loads(line)["type"]
+                 for line in self.run_cli("dump", "-f", "json", trace).out.splitlines()}
+        self.assertLessEqual({"file", "job", "process", "clock", "comm", "open", "event"}, kinds)
+
+
+if __name__ == "__main__":
+    main()
