@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The mpiwatch command: finds the subcommand and hands over to it. Each stands in a file of its own under
- * cmd/.
+ * The mpiwatch command: finds the subcommand and hands over to it. Each stands in a file of its own
+ * under cmd/.
  */
 #include <locale.h>
 #include <stdlib.h>

@@ -39,8 +39,7 @@ static int cell_compare(const void *left, const void *right)
     return (a->dst > b->dst) - (a->dst < b->dst);
 }
 
-static void matrix_add(struct mw_matrix *matrix, struct mw_index *index,
-                       const struct mw_pair *pair)
+static void matrix_add(struct mw_matrix *matrix, struct mw_index *index, const struct mw_pair *pair)
 {
     uint64_t value = matrix->metric->value(pair);
     int64_t src = pair->src, dst = pair->dst;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sparse matrices: one figure for each ordered pair of ranks or nodes that has one. What can be asked for stands
- * in two tables, metrics and kinds; docs/metrics.md defines them.
+ * Sparse matrices: one figure for each ordered pair of ranks or nodes that has one. What can be
+ * asked for stands in two tables, metrics and kinds; docs/metrics.md defines them.
  */
 #ifndef MW_ANALYSIS_MATRIX_H
 #define MW_ANALYSIS_MATRIX_H

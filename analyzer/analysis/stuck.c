@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Joins the open calls of all processes (stuck.h). Runs once, after the tally, on the main thread. */
+/* Joins the open calls of all processes (stuck.h). Runs once, after the tally, on the main thread.
+ */
 #include "analyzer/analysis/stuck.h"
 
 #include <math.h>
@@ -28,8 +29,8 @@ static void stuck_add_process(struct mw_stuck *stuck, const struct mw_tally *tal
     const struct mw_process *process = mw_trace_process(tally->model->trace, number);
     for (size_t i = 0; i < process->open_call_count; i++)
         stuck_add_call(stuck, tally, number, i);
-    if (!process->open_call_count && (process->end_reason == MW_END_COLLECTED ||
-                                      process->end_reason == MW_END_SNAPSHOT))
+    if (!process->open_call_count &&
+        (process->end_reason == MW_END_COLLECTED || process->end_reason == MW_END_SNAPSHOT))
         *mw_vector_add(&stuck->idle) = (uint32_t)number;
 }
 
@@ -86,7 +87,8 @@ static int process_is_inside(const struct mw_stuck *stuck, uint32_t process,
     return 0;
 }
 
-/* Sorts the members that the trace has into those that are past an instance and those that never came. */
+/* Sorts the members that the trace has into those that are past an instance and those that never
+ * came. */
 static void instance_add_member(const struct mw_tally *tally, struct mw_stuck_instance *instance,
                                 uint32_t process)
 {
@@ -151,8 +153,7 @@ static void stuck_add_members(struct mw_stuck *stuck, const struct mw_tally *tal
 static void stuck_count_unrecorded(struct mw_stuck *stuck, const struct mw_tally *tally)
 {
     for (size_t i = 0; i < stuck->instances.count; i++) {
-        const struct mw_joined_comm *comm =
-            &tally->comms->joined.at[stuck->instances.at[i].comm];
+        const struct mw_joined_comm *comm = &tally->comms->joined.at[stuck->instances.at[i].comm];
         uint64_t members = comm->size + comm->remote_size;
         stuck->instances.at[i].unrecorded = members > comm->holders ? members - comm->holders : 0;
     }
@@ -191,5 +192,5 @@ const struct mw_stuck_call *mw_stuck_find(const struct mw_stuck *stuck, uint32_t
 {
     size_t at = first_call(stuck, process);
     return at < stuck->calls.count && stuck->calls.at[at].process == process ? &stuck->calls.at[at]
-                                                                            : NULL;
+                                                                             : NULL;
 }

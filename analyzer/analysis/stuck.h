@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who sat in which call when the job ended or was looked at, and which collectives did not come together:
- * for every instance that a call was open on, who is in it, who is past it, who never reached it.
+ * Who sat in which call when the job ended or was looked at, and which collectives did not come
+ * together: for every instance that a call was open on, who is in it, who is past it, who never
+ * reached it.
  */
 #ifndef MW_ANALYSIS_STUCK_H
 #define MW_ANALYSIS_STUCK_H
@@ -30,8 +31,9 @@ struct mw_stuck_function {
 struct mw_stuck_instance {
     size_t comm; /* number of the joined one */
     uint64_t instance;
-    MW_VECTOR(struct mw_stuck_function) inside; /* by function: more than one is an error of the program */
-    MW_VECTOR(struct mw_stuck_member) behind;   /* never reached it */
+    MW_VECTOR(struct mw_stuck_function)
+    inside; /* by function: more than one is an error of the program */
+    MW_VECTOR(struct mw_stuck_member) behind; /* never reached it */
     size_t inside_count, passed;
     uint64_t unrecorded; /* members that no process of the trace is */
 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Adds the processes of a job up (tally.h). Workers take processes from a queue, read them without a lock and
- * add the result to the whole under one. All sums are integers, so that the order does not show.
+ * Adds the processes of a job up (tally.h). Workers take processes from a queue, read them without
+ * a lock and add the result to the whole under one. All sums are integers, so that the order does
+ * not show.
  */
 #include "analyzer/analysis/tally.h"
 
@@ -45,8 +46,7 @@ static void amounts_add(struct mw_amounts *to, const struct mw_amounts *from,
 }
 
 static struct mw_function_total *tally_function(struct mw_tally *tally,
-                                                const struct mw_process *process,
-                                                uint64_t function)
+                                                const struct mw_process *process, uint64_t function)
 {
     size_t at = mw_index_put(&tally->function_index, function);
     if (at == tally->functions.count) {
@@ -164,8 +164,8 @@ static void add_comms(struct mw_tally *tally, const struct mw_process_tally *fro
             continue;
         uint64_t key = (uint64_t)from->number << 32 | (uint64_t)number;
         if (mw_index_put(&tally->progress_index, key) == tally->progress.count)
-            *mw_vector_add(&tally->progress) = (struct mw_progress_entry){
-                (uint32_t)from->number, (uint32_t)number, local->next};
+            *mw_vector_add(&tally->progress) =
+                (struct mw_progress_entry){(uint32_t)from->number, (uint32_t)number, local->next};
     }
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Everything that one pass over a trace's events adds up: time by rank, call and call site, messages by size and
- * pair, collectives by communicator. Memory grows with pairs, call sites and communicators, not with events.
- * Each process is counted on its own (tally_process.c), by several threads, then added to the whole.
- * docs/metrics.md defines each figure.
+ * Everything that one pass over a trace's events adds up: time by rank, call and call site,
+ * messages by size and pair, collectives by communicator. Memory grows with pairs, call sites and
+ * communicators, not with events. Each process is counted on its own (tally_process.c), by several
+ * threads, then added to the whole. docs/metrics.md defines each figure.
  */
 #ifndef MW_ANALYSIS_TALLY_H
 #define MW_ANALYSIS_TALLY_H
@@ -29,8 +29,8 @@ struct mw_function_total {
     uint64_t function;
     const char *name;
     struct mw_amounts amounts;
-    uint64_t counted; /* calls by COUNTS, where events may be missing */
-    uint64_t ranks;   /* processes that called it */
+    uint64_t counted;     /* calls by COUNTS, where events may be missing */
+    uint64_t ranks;       /* processes that called it */
     uint64_t least, most; /* ns in one process that called it */
     size_t most_process;
 };
@@ -58,12 +58,12 @@ enum mw_time_class {
 struct mw_process_total {
     struct mw_amounts amounts;
     uint64_t time_by[MW_TIME_CLASSES]; /* ns */
-    uint64_t wall;                     /* ns, from the initialising call to the end of recording; 0 not known */
-    uint64_t events_missing, calls_missing; /* calls_missing: by COUNTS beyond the events */
-    uint64_t threads;                  /* that made calls */
-    uint64_t incomplete;               /* operations of calls that never ended */
-    int timed;                         /* times are known */
-    enum mw_status status;             /* of reading its events */
+    uint64_t wall; /* ns, from the initialising call to the end of recording; 0 not known */
+    uint64_t events_missing, calls_missing;      /* calls_missing: by COUNTS beyond the events */
+    uint64_t threads;                            /* that made calls */
+    uint64_t incomplete;                         /* operations of calls that never ended */
+    int timed;                                   /* times are known */
+    enum mw_status status;                       /* of reading its events */
     uint64_t last_function, last_site, last_end; /* the call that ended last; last_end 0: none */
     const char *last_name;
 };
@@ -71,7 +71,7 @@ struct mw_process_total {
 struct mw_pair {
     int64_t src, dst;
     uint64_t messages, bytes, time; /* time: ns */
-    uint64_t upper; /* messages whose size is an upper bound */
+    uint64_t upper;                 /* messages whose size is an upper bound */
 };
 
 struct mw_size_total {
@@ -102,8 +102,8 @@ struct mw_tally {
     MW_VECTOR(struct mw_site_total) sites;
     MW_VECTOR(struct mw_pair) pairs;
     MW_VECTOR(struct mw_progress_entry) progress; /* of communicators that a call was open on */
-    struct mw_process_total *processes; /* by number */
-    struct mw_comm_total *comm_totals;  /* by number of the joined one */
+    struct mw_process_total *processes;           /* by number */
+    struct mw_comm_total *comm_totals;            /* by number of the joined one */
     struct mw_size_total sizes[MW_SIZE_CLASSES];
     uint64_t collective_sizes;
     uint64_t p2p_time;      /* ns in calls that sent, received or completed messages */
@@ -112,14 +112,15 @@ struct mw_tally {
     struct mw_pair unknown; /* messages whose peer is not known */
     uint64_t cancelled;     /* messages */
     uint64_t upper;         /* messages in `pairs` whose size is an upper bound */
-    uint64_t receiver_side; /* messages counted at the receiver because the sender was not recorded */
+    uint64_t
+        receiver_side; /* messages counted at the receiver because the sender was not recorded */
     uint64_t events;
     MW_VECTOR(struct mw_event_damage) damage; /* by file and offset */
-    size_t timed; /* processes whose times are known */
+    size_t timed;                             /* processes whose times are known */
 };
 
-/* Reads all events. `progress` may be NULL; it is called now and then, from any thread, with the number of
- * events read since. */
+/* Reads all events. `progress` may be NULL; it is called now and then, from any thread, with the
+ * number of events read since. */
 struct mw_tally *mw_tally_create(const struct mw_model *model, const struct mw_comms *comms,
                                  void (*progress)(uint64_t events));
 void mw_tally_free(struct mw_tally *tally);

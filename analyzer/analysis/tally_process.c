@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Counts the calls of one process (tally_process.h). Each call is taken apart into operations; messages go
- * to their pair, time to the call. docs/metrics.md says what counts where.
+ * Counts the calls of one process (tally_process.h). Each call is taken apart into operations;
+ * messages go to their pair, time to the call. docs/metrics.md says what counts where.
  */
 #include "analyzer/analysis/tally_process.h"
 
@@ -27,7 +27,7 @@ unsigned mw_size_class(uint64_t bytes)
 
 static int is_lifecycle(const char *name)
 {
-    static const char *const names[] = {"MPI_Init", "MPI_Init_thread", "MPI_Finalize",
+    static const char *const names[] = {"MPI_Init",         "MPI_Init_thread",      "MPI_Finalize",
                                         "MPI_Session_init", "MPI_Session_finalize", "MPI_Abort"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (!strcmp(name, names[i]))
@@ -299,9 +299,8 @@ static void keep_damage(struct mw_process_tally *tally, const struct mw_stream *
 {
     for (size_t i = 0; i < mw_stream_damage_count(stream); i++) {
         const struct mw_damage *damage = mw_stream_damage(stream, i);
-        *mw_vector_add(&tally->damage) =
-            (struct mw_event_damage){mw_text_copy(damage->file), mw_text_copy(damage->text),
-                                     damage->offset, damage->length};
+        *mw_vector_add(&tally->damage) = (struct mw_event_damage){
+            mw_text_copy(damage->file), mw_text_copy(damage->text), damage->offset, damage->length};
     }
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What one process adds to a tally (tally.h), in clock ticks. Filled by one thread, without locks; the
- * tally takes it over when the process has been read.
+ * What one process adds to a tally (tally.h), in clock ticks. Filled by one thread, without locks;
+ * the tally takes it over when the process has been read.
  */
 #ifndef MW_ANALYSIS_TALLY_PROCESS_H
 #define MW_ANALYSIS_TALLY_PROCESS_H

@@ -11,12 +11,12 @@ static void learn_fact(struct mw_names *names, const struct mw_fact *fact)
 {
     static const char *const users[] = {"USER", "LOGNAME", "USERNAME", "SLURM_JOB_USER",
                                         "PBS_O_LOGNAME"};
-    static const char *const hosts[] = {"HOSTNAME", "hostname", "HOST", "SLURMD_NODENAME",
-                                        "SLURM_SUBMIT_HOST", "SLURM_LAUNCH_NODE", "PBS_O_HOST",
-                                        "HYDI_CONTROL_HOST"};
-    static const char *const jobs[] = {"SLURM_JOB_ID", "SLURM_JOBID", "PBS_JOBID", "LSB_JOBID",
-                                       "PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "JOB_ID",
-                                       "PALS_APID", "FLUX_JOB_ID"};
+    static const char *const hosts[] = {"HOSTNAME",        "hostname",          "HOST",
+                                        "SLURMD_NODENAME", "SLURM_SUBMIT_HOST", "SLURM_LAUNCH_NODE",
+                                        "PBS_O_HOST",      "HYDI_CONTROL_HOST"};
+    static const char *const jobs[] = {"SLURM_JOB_ID", "SLURM_JOBID",    "PBS_JOBID",
+                                       "LSB_JOBID",    "PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid",
+                                       "JOB_ID",       "PALS_APID",      "FLUX_JOB_ID"};
     mw_names_learn_paths(names, fact->value);
     for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++)
         if (!strcmp(fact->key, jobs[i]) && strlen(fact->value) >= MW_NAMES_SHORT)

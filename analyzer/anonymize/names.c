@@ -27,8 +27,8 @@ const char *mw_names_stand_in(struct mw_names *names, enum mw_name_kind kind, co
 /* Words that are the same everywhere, and would only spoil the rest. */
 static int says_nothing(const char *text, size_t length)
 {
-    static const char *const words[] = {"root",  "localhost", "local", "localdomain", "(none)",
-                                        "none",  "unknown",   "lib",   "usr",         "home"};
+    static const char *const words[] = {"root", "localhost", "local", "localdomain", "(none)",
+                                        "none", "unknown",   "lib",   "usr",         "home"};
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
         if (strlen(words[i]) == length && !strncasecmp(words[i], text, length))
             return 1;

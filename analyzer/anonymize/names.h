@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Stand-ins for what tells people, machines and places apart: the same text always gets the same stand-in of its kind
+ * Stand-ins for what tells people, machines and places apart: the same text always gets the same
+ * stand-in of its kind
  * ("node1", "user2", "dir7"), numbered in the order in which they come. Main thread only.
  */
 #ifndef MW_ANONYMIZE_NAMES_H
@@ -38,7 +39,7 @@ struct mw_names {
     struct mw_index index[MW_NAME_KINDS];
     MW_VECTOR(char *) stand_ins[MW_NAME_KINDS];
     MW_VECTOR(struct mw_literal) literals; /* the longest first, once sorted */
-    struct mw_index programs; /* base names of the job's programs, which stay */
+    struct mw_index programs;              /* base names of the job's programs, which stay */
     struct mw_index process_keys;
     MW_VECTOR(uint64_t) new_keys;
 };
@@ -46,7 +47,8 @@ struct mw_names {
 /* Lives as long as the names. */
 const char *mw_names_stand_in(struct mw_names *names, enum mw_name_kind kind, const char *text,
                               size_t length);
-/* Makes a text forbidden everywhere. Texts that say nothing ("root", "localhost") are let through. */
+/* Makes a text forbidden everywhere. Texts that say nothing ("root", "localhost") are let through.
+ */
 void mw_names_forbid(struct mw_names *names, enum mw_name_kind kind, const char *text,
                      size_t length);
 /* A host name: with its domain, its short form and the domain alone. */

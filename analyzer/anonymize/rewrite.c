@@ -11,9 +11,8 @@
 #include "trace/fields.h"
 
 enum action {
-    DROP,
-    KEEP,    /* numbers, build-ids, names of MPI functions */
-    TEXT,    /* scrubbed */
+    KEEP, /* numbers, build-ids, names of MPI functions */
+    TEXT, /* scrubbed */
     HOST,
     PATH,
     FOLDER,
@@ -26,7 +25,8 @@ enum action {
     RECORD,  /* a list of fields, by the rules of `inner` */
 };
 
-enum inner { /* behind the chunk types */
+/* Lists inside of chunks, numbered behind the chunk types. */
+enum inner {
     MODULE = 256,
     SITE,
     COUNT,
@@ -293,7 +293,8 @@ static enum mw_status rewrite_list(struct rewriting *rewriting, unsigned list, c
     return status == MW_END ? MW_OK : status;
 }
 
-/* The content of a chunk; *owned is to be freed, *size is set. NULL when it cannot be decompressed. */
+/* The content of a chunk; *owned is to be freed, *size is set. NULL when it cannot be decompressed.
+ */
 static const uint8_t *chunk_content(const struct mw_chunk_view *chunk, uint8_t **owned,
                                     size_t *size)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rewrites the chunks of a trace without names of people, machines and places. What each field becomes stands in one
- * table; fields and chunk types that it does not know are left out, so that nothing slips through. Main
- * thread only.
+ * Rewrites the chunks of a trace without names of people, machines and places. What each field
+ * becomes stands in one table; fields and chunk types that it does not know are left out, so that
+ * nothing slips through. Main thread only.
  */
 #ifndef MW_ANONYMIZE_REWRITE_H
 #define MW_ANONYMIZE_REWRITE_H

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Scrubs single texts (scrub.h): one walk from left to right; at each place the longest thing that must go. */
+/* Scrubs single texts (scrub.h): one walk from left to right; at each place the longest thing that
+ * must go. */
 #include "analyzer/anonymize/scrub.h"
 
 #include <ctype.h>
@@ -35,12 +36,13 @@ static int is_public_name(const char *name)
            (length > 5 && !strcmp(name + length - 5, ".conf"));
 }
 
-/* The kernel's own files are called the same everywhere; control groups are named after jobs and users. */
+/* The kernel's own files are called the same everywhere; control groups are named after jobs and
+ * users. */
 static int is_kernel_path(const char *path)
 {
-    static const char *const starts[] = {"/proc/self/", "/proc/sys/", "/proc/cpuinfo",
+    static const char *const starts[] = {"/proc/self/",   "/proc/sys/",    "/proc/cpuinfo",
                                          "/proc/meminfo", "/proc/cmdline", "/sys/class/",
-                                         "/sys/devices/", "/sys/kernel/", "/sys/module/"};
+                                         "/sys/devices/", "/sys/kernel/",  "/sys/module/"};
     for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
         if (!strncmp(path, starts[i], strlen(starts[i])))
             return 1;
@@ -144,8 +146,7 @@ static void scrub_step(struct scrubbing *scrubbing)
         fputs(literal->stand_in, scrubbing->out);
         length = literal->length;
     } else if ((length = mw_token_domain(text, at))) {
-        fputs(mw_names_stand_in(scrubbing->names, MW_NAME_NODE, text + at, length),
-              scrubbing->out);
+        fputs(mw_names_stand_in(scrubbing->names, MW_NAME_NODE, text + at, length), scrubbing->out);
     } else if ((length = mw_token_address(text, at))) {
         fputs(mw_names_stand_in(scrubbing->names, MW_NAME_ADDRESS, text + at, length),
               scrubbing->out);
@@ -172,7 +173,8 @@ char *mw_scrub_host(struct mw_names *names, const char *host)
 {
     char *text = scrub_names(names, host);
     size_t short_length = strcspn(host, ".");
-    if (!strcmp(text, host) && host[0]) { /* one that is not forbidden: localhost, or never learned */
+    if (!strcmp(text, host) &&
+        host[0]) { /* one that is not forbidden: localhost, or never learned */
         free(text);
         return mw_text_copy(mw_names_stand_in(names, MW_NAME_NODE, host, short_length));
     }
@@ -188,10 +190,10 @@ static int is_number(const char *text)
 static int is_vocabulary(const char *word)
 {
     static const char *const words[] = {
-        "pml",  "btl",    "mtl",   "osc",    "coll",   "ob1",  "cm",       "ucx",  "ofi",
-        "tcp",  "self",   "vader", "sm",     "uct",    "core", "socket",   "numa", "node",
-        "slot", "none",   "l3cache", "hwthread", "ppr", "mpirun", "mpiexec", "srun", ":",
-        "true", "false",  "yes",   "no",     "all",    "auto", "on",       "off",
+        "pml",  "btl",   "mtl",     "osc",      "coll", "ob1",    "cm",      "ucx",  "ofi",
+        "tcp",  "self",  "vader",   "sm",       "uct",  "core",   "socket",  "numa", "node",
+        "slot", "none",  "l3cache", "hwthread", "ppr",  "mpirun", "mpiexec", "srun", ":",
+        "true", "false", "yes",     "no",       "all",  "auto",   "on",      "off",
     };
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
         if (!strcmp(word, words[i]))
@@ -220,14 +222,15 @@ static char *stand_in_argument(struct mw_names *names, const char *text)
     return mw_text_copy(mw_names_stand_in(names, MW_NAME_ARGUMENT, text, strlen(text)));
 }
 
-/* The length of an option's name. After one dash only options of launchers are known to be longer than a letter: the
- * rest may be a value ("-hnode17"). */
+/* The length of an option's name. After one dash only options of launchers are known to be longer
+ * than a letter: the rest may be a value ("-hnode17"). */
 static size_t option_length(const char *argument)
 {
     static const char *const known[] = {
-        "np",   "host", "hosts", "hostfile", "machinefile", "genv",  "env",    "genvlist", "genvall",
-        "wd",   "wdir", "mca",   "gmca",     "ppn",         "iface", "launcher", "bind-to", "map-by",
-        "am",   "tune", "prefix", "output",  "quiet",       "verbose", "help", "version", "perhost",
+        "np",       "host",     "hosts",   "hostfile", "machinefile", "genv",    "env",
+        "genvlist", "genvall",  "wd",      "wdir",     "mca",         "gmca",    "ppn",
+        "iface",    "launcher", "bind-to", "map-by",   "am",          "tune",    "prefix",
+        "output",   "quiet",    "verbose", "help",     "version",     "perhost",
     };
     const char *letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
     size_t dashes = strspn(argument, "-");
@@ -310,11 +313,12 @@ int mw_scrub_hides(const char *key)
 {
     /* Paths are taken out of any value: these are for names that stand alone. */
     static const char *const parts[] = {
-        "HOST",     "NODELIST",  "NODE_LIST", "NODEFILE",    "NODENAME", "NODE_NAME", "USER",
-        "LOGNAME",  "ACCOUNT",   "PROJECT",   "JOB_NAME",    "JOBNAME",  "JOBID",     "JOB_ID",
-        "NAMESPACE", "UUID",     "GUID",      "SERIAL",      "ADDR",     "MAIL",      "SUBMIT",
-        "CLUSTER",  "PARTITION", "QUEUE",     "RESERVATION", "COMMENT",  "_URI",      "_uri",
-        "JOB_GID",  "JOB_UID",   "CONTAINER_ID", "jobid",    "hostname", "nodename",  "machine_id",
+        "HOST",         "NODELIST", "NODE_LIST", "NODEFILE", "NODENAME",   "NODE_NAME",
+        "USER",         "LOGNAME",  "ACCOUNT",   "PROJECT",  "JOB_NAME",   "JOBNAME",
+        "JOBID",        "JOB_ID",   "NAMESPACE", "UUID",     "GUID",       "SERIAL",
+        "ADDR",         "MAIL",     "SUBMIT",    "CLUSTER",  "PARTITION",  "QUEUE",
+        "RESERVATION",  "COMMENT",  "_URI",      "_uri",     "JOB_GID",    "JOB_UID",
+        "CONTAINER_ID", "jobid",    "hostname",  "nodename", "machine_id",
     };
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
         if (strstr(key, parts[i]))

@@ -89,12 +89,14 @@ static size_t colons_length(const char *from)
         return length;
     if (groups == 8 || (groups == 4 && longest == 4 && shortest == 4)) /* IPv6, GUID */
         return length;
-    if (groups > 8 && longest == 2 && shortest == 2) /* the hardware address of an InfiniBand port */
+    if (groups > 8 && longest == 2 &&
+        shortest == 2) /* the hardware address of an InfiniBand port */
         return length;
     return 0;
 }
 
-/* 8-4-4-4-12 digits, or at least LONG_NUMBER without a break: the number of one machine, disk or job. */
+/* 8-4-4-4-12 digits, or at least LONG_NUMBER without a break: the number of one machine, disk or
+ * job. */
 static size_t uuid_length(const char *from)
 {
     static const size_t parts[] = {8, 4, 4, 4, 12};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Things that can be told by their shape: paths, addresses, accounts. Each function gives the length of such a
- * thing that begins at text[at], 0 where none does. Pure; any thread.
+ * Things that can be told by their shape: paths, addresses, accounts. Each function gives the
+ * length of such a thing that begins at text[at], 0 where none does. Pure; any thread.
  */
 #ifndef MW_ANONYMIZE_TOKENS_H
 #define MW_ANONYMIZE_TOKENS_H
@@ -10,8 +10,8 @@
 
 /* /a/b, ~/a, ./a, ../a */
 size_t mw_token_path(const char *text, size_t at);
-/* IPv4 and IPv6 addresses, MAC addresses, GUIDs, UUIDs and long hexadecimal numbers; not PCI addresses, times or
- * versions. */
+/* IPv4 and IPv6 addresses, MAC addresses, GUIDs, UUIDs and long hexadecimal numbers; not PCI
+ * addresses, times or versions. */
 size_t mw_token_address(const char *text, size_t at);
 /* A host name with its domain, by what domains end in. */
 size_t mw_token_domain(const char *text, size_t at);

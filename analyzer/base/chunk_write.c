@@ -4,14 +4,14 @@
 
 #include "trace/chunk.h"
 
-#define AT_VERSION 6 /* docs/format.md section 3 */
+#define AT_VERSION      6 /* docs/format.md section 3 */
 #define AT_HEADER_CHECK 28
 
 void mw_chunk_write(FILE *out, const struct mw_chunk_view *chunk)
 {
     uint8_t header[MW_CHUNK_HEADER_SIZE];
-    mw_chunk_frame(header, chunk->type, chunk->flags, chunk->process, chunk->payload,
-                   chunk->length, chunk->raw_length);
+    mw_chunk_frame(header, chunk->type, chunk->flags, chunk->process, chunk->payload, chunk->length,
+                   chunk->raw_length);
     /* A chunk of a newer version keeps it, so that a newer mpiwatch can read it. */
     header[AT_VERSION] = (uint8_t)chunk->version;
     uint32_t check = mw_checksum(header, AT_HEADER_CHECK);

@@ -16,14 +16,14 @@ char *mw_text_copy(const char *text);
 char *mw_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* A growing array. */
-#define MW_VECTOR(type)         \
-    struct {                    \
-        type *at;               \
-        size_t count, capacity; \
+#define MW_VECTOR(type)                                                                            \
+    struct {                                                                                       \
+        type *at;                                                                                  \
+        size_t count, capacity;                                                                    \
     }
 /* A pointer to a new, zeroed last element. */
-#define mw_vector_add(v)                                                                     \
-    ((v)->at = mw_grow((v)->at, &(v)->capacity, (v)->count + 1, sizeof((v)->at[0])),         \
+#define mw_vector_add(v)                                                                           \
+    ((v)->at = mw_grow((v)->at, &(v)->capacity, (v)->count + 1, sizeof((v)->at[0])),               \
      &(v)->at[(v)->count++])
 
 #endif

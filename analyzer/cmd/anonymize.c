@@ -101,11 +101,16 @@ static int anonymize(const mw_trace *trace, const struct options *options)
 static int run(int argc, char **argv)
 {
     static const struct argp parser = {
-        option_list, parse_option, "TRACE... -o FILE.mpiw",
-        "Writes a trace without names of hosts and users, paths, network addresses, job numbers and "
+        option_list,
+        parse_option,
+        "TRACE... -o FILE.mpiw",
+        "Writes a trace without names of hosts and users, paths, network addresses, job numbers "
+        "and "
         "arguments of programs: each becomes a stand-in like node1. Timings, sizes, versions, "
         "build-ids and names of libraries stay. Look through the result before you publish it.",
-        NULL, NULL, NULL};
+        NULL,
+        NULL,
+        NULL};
     struct options options = {0};
     argp_parse(&parser, argc, argv, 0, NULL, &options);
     mw_trace *trace = mw_command_open(&options.paths, 0);
@@ -121,6 +126,5 @@ static int run(int argc, char **argv)
     return status;
 }
 
-const struct mw_command mw_command_anonymize = {"anonymize",
-                                                "make a trace fit for a public bug report",
-                                                "TRACE... -o FILE.mpiw", run};
+const struct mw_command mw_command_anonymize = {
+    "anonymize", "make a trace fit for a public bug report", "TRACE... -o FILE.mpiw", run};

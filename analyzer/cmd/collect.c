@@ -60,10 +60,14 @@ static void collect_folder(const char *path, FILE *out, struct mw_collected *tot
 static int run(int argc, char **argv)
 {
     static const struct argp parser = {
-        option_list, parse_option, "[TRACE...]",
+        option_list,
+        parse_option,
+        "[TRACE...]",
         "Appends what processes that died left in shared memory of this machine to their traces: "
         "those given, or all of this user. \"mpiwatch run\" does it at its end.",
-        NULL, NULL, NULL};
+        NULL,
+        NULL,
+        NULL};
     struct options options = {0};
     struct mw_collected total = {0};
     argp_parse(&parser, argc, argv, 0, NULL, &options);
@@ -78,6 +82,5 @@ static int run(int argc, char **argv)
     return total.failed ? MW_EXIT_FAILED : MW_EXIT_OK;
 }
 
-const struct mw_command mw_command_collect = {"collect",
-                                              "save what dead processes left on this machine",
-                                              "[TRACE...]", run};
+const struct mw_command mw_command_collect = {
+    "collect", "save what dead processes left on this machine", "[TRACE...]", run};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A subcommand of mpiwatch, and what subcommands share: opening traces with errors said in one line, output
- * files, the reading of options. Main thread only. Exit codes: 0 done, 1 cannot do it, 129 wrong usage.
+ * A subcommand of mpiwatch, and what subcommands share: opening traces with errors said in one
+ * line, output files, the reading of options. Main thread only. Exit codes: 0 done, 1 cannot do it,
+ * 129 wrong usage.
  */
 #ifndef MW_CMD_COMMAND_H
 #define MW_CMD_COMMAND_H
@@ -11,13 +12,13 @@
 
 #include "mpiwatch/trace.h"
 
-#define MW_EXIT_OK 0
+#define MW_EXIT_OK     0
 #define MW_EXIT_FAILED 1
-#define MW_EXIT_USAGE 129
+#define MW_EXIT_USAGE  129
 
 struct mw_command {
     const char *name, *summary;
-    const char *usage; /* arguments, as --help shows them */
+    const char *usage;                 /* arguments, as --help shows them */
     int (*run)(int argc, char **argv); /* argv[0]: "mpiwatch NAME" */
 };
 
@@ -49,7 +50,8 @@ struct mw_output {
 };
 /* 0, or -1 when it cannot be written (said). exclusive: never replaces a file. */
 int mw_output_open(struct mw_output *output, const char *path, int exclusive);
-/* MW_EXIT_OK, or MW_EXIT_FAILED when not everything was written (said). keep 0: throws the file away. */
+/* MW_EXIT_OK, or MW_EXIT_FAILED when not everything was written (said). keep 0: throws the file
+ * away. */
 int mw_output_close(struct mw_output *output, int exclusive, int keep);
 
 /* The index of a word in a NULL-terminated list, or a usage error that names the list. */

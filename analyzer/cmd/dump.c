@@ -85,10 +85,14 @@ static int dump_trace(const mw_trace *trace, const struct options *options)
 static int run(int argc, char **argv)
 {
     static const struct argp parser = {
-        option_list, parse_option, "TRACE...",
+        option_list,
+        parse_option,
+        "TRACE...",
         "Everything in a trace, line by line: metadata, then the events of each rank and thread "
         "in the order in which they ended.",
-        NULL, NULL, NULL};
+        NULL,
+        NULL,
+        NULL};
     struct options options = {.rank = -1, .thread = -1};
     argp_parse(&parser, argc, argv, 0, NULL, &options);
     mw_trace *trace = mw_command_open(&options.paths, MW_OPEN_RESIDUE);

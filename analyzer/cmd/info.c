@@ -39,10 +39,14 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
 
 static int run(int argc, char **argv)
 {
-    static const struct argp parser = {
-        option_list, parse_option, "TRACE...",
-        "What a trace holds: files, kinds of content, processes, damage. Quick: no event is decoded.",
-        NULL, NULL, NULL};
+    static const struct argp parser = {option_list,
+                                       parse_option,
+                                       "TRACE...",
+                                       "What a trace holds: files, kinds of content, processes, "
+                                       "damage. Quick: no event is decoded.",
+                                       NULL,
+                                       NULL,
+                                       NULL};
     struct options options = {0};
     struct mw_output output;
     argp_parse(&parser, argc, argv, 0, NULL, &options);

@@ -119,10 +119,14 @@ static int matrix_write(const mw_trace *trace, const struct options *options)
 static int run(int argc, char **argv)
 {
     static const struct argp parser = {
-        option_list, parse_option, "TRACE...",
+        option_list,
+        parse_option,
+        "TRACE...",
         "Who talked to whom: a figure for each ordered pair of ranks or nodes. CSV has the header "
         "src,dst,value and a row for each pair that is not zero, in bytes, messages or seconds.",
-        NULL, NULL, NULL};
+        NULL,
+        NULL,
+        NULL};
     struct options options = {.metric = &mw_metrics[0], .kind = &mw_kinds[0], .top = 20};
     argp_parse(&parser, argc, argv, 0, NULL, &options);
     mw_trace *trace = mw_command_open(&options.paths, MW_OPEN_RESIDUE);

@@ -42,7 +42,8 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     }
 }
 
-/* A crash may have written chunks twice. Of equal ones the last is kept: it stands where what it says was true. */
+/* A crash may have written chunks twice. Of equal ones the last is kept: it stands where what it
+ * says was true. */
 struct copies {
     struct mw_index index;
     MW_VECTOR(uint64_t) last; /* place of the last copy, by number */
@@ -105,8 +106,13 @@ static int pack(const mw_trace *trace, const char *path)
 static int run(int argc, char **argv)
 {
     static const struct argp parser = {
-        option_list, parse_option, "TRACE... -o FILE.mpiw",
-        "Makes one file of a trace. Every command reads it like the folder.", NULL, NULL, NULL};
+        option_list,
+        parse_option,
+        "TRACE... -o FILE.mpiw",
+        "Makes one file of a trace. Every command reads it like the folder.",
+        NULL,
+        NULL,
+        NULL};
     struct options options = {0};
     argp_parse(&parser, argc, argv, 0, NULL, &options);
     mw_trace *trace = mw_command_open(&options.paths, MW_OPEN_RESIDUE);

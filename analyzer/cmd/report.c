@@ -19,8 +19,8 @@ struct options {
 
 static const struct argp_option option_list[] = {
     {"format", 'f', "FORMAT", 0, "text (the default) or json", 0},
-    {"top", 'n', "N", 0, "entries in lists of call sites, pairs and communicators (text: 10, json: 100)",
-     0},
+    {"top", 'n', "N", 0,
+     "entries in lists of call sites, pairs and communicators (text: 10, json: 100)", 0},
     {"output", 'o', "FILE", 0, "write to FILE instead of standard output", 0},
     {0},
 };
@@ -93,10 +93,14 @@ static int report_write(const json_t *report, const struct options *options)
 static int run(int argc, char **argv)
 {
     static const struct argp parser = {
-        option_list, parse_option, "TRACE...",
+        option_list,
+        parse_option,
+        "TRACE...",
         "What a job did in MPI: time by rank, call and call site, messages, communicators, and "
         "for a job that died or hangs where each rank was.",
-        NULL, NULL, NULL};
+        NULL,
+        NULL,
+        NULL};
     struct options options = {.top = -1};
     argp_parse(&parser, argc, argv, 0, NULL, &options);
     mw_trace *trace = mw_command_open(&options.paths, MW_OPEN_RESIDUE);
@@ -112,5 +116,5 @@ static int run(int argc, char **argv)
     return status;
 }
 
-const struct mw_command mw_command_report = {"report", "what a job did in MPI, in words and numbers",
-                                             "[OPTION...] TRACE...", run};
+const struct mw_command mw_command_report = {
+    "report", "what a job did in MPI, in words and numbers", "[OPTION...] TRACE...", run};

@@ -17,7 +17,7 @@
 #include "analyzer/launch/launcher.h"
 #include "analyzer/launch/library.h"
 
-#define SUFFIX ".mpiw"
+#define SUFFIX     ".mpiw"
 #define WAIT_STEPS 10 /* tenths of a second for ranks that are still dying */
 
 struct options {
@@ -198,9 +198,10 @@ static void say_result(const char *trace)
 {
     struct stat state;
     if (stat(trace, &state) || !S_ISDIR(state.st_mode)) {
-        mw_complain("no trace in %s: no process initialised MPI with the library loaded, or it could "
-                    "not be written there",
-                    trace);
+        mw_complain(
+            "no trace in %s: no process initialised MPI with the library loaded, or it could "
+            "not be written there",
+            trace);
         return;
     }
     mw_complain("recorded %s; \"mpiwatch report %s\" shows it", trace, trace);
@@ -245,10 +246,15 @@ static int run_job(const struct options *options, struct mw_choice *choice)
 static int run(int argc, char **argv)
 {
     static const struct argp parser = {
-        option_list, parse_option, "[--] COMMAND [ARGUMENT...]",
-        "Runs a job, for example \"mpirun -n 4 ./app\", with the library loaded into its ranks, and saves "
+        option_list,
+        parse_option,
+        "[--] COMMAND [ARGUMENT...]",
+        "Runs a job, for example \"mpirun -n 4 ./app\", with the library loaded into its ranks, "
+        "and saves "
         "what ranks that died have left. Ends with the exit code of COMMAND.",
-        NULL, NULL, NULL};
+        NULL,
+        NULL,
+        NULL};
     struct options options = {0};
     struct mw_choice choice = {0};
     argp_parse(&parser, argc, argv, ARGP_IN_ORDER, NULL, &options);

@@ -84,9 +84,8 @@ static enum mw_status collect_visit(void *context, const char *path)
         }
         return MW_OK;
     }
-    if (!collecting->one_folder ||
-        mw_residue_belongs(&residue, (uint64_t)collecting->folder.st_dev,
-                           (uint64_t)collecting->folder.st_ino))
+    if (!collecting->one_folder || mw_residue_belongs(&residue, (uint64_t)collecting->folder.st_dev,
+                                                      (uint64_t)collecting->folder.st_ino))
         collect_one(collecting, path, &residue);
     mw_residue_close(&residue);
     return MW_OK;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Follows the dependencies of a program with libelf (elf.h). Reads files only; bounded in the number of objects.
+ * Follows the dependencies of a program with libelf (elf.h). Reads files only; bounded in the
+ * number of objects.
  */
 #include "analyzer/launch/elf.h"
 
@@ -77,8 +78,8 @@ static void object_symbols(const struct object *object, const char *const *names
 static int object_is_mpi(const struct object *object, const char *path,
                          struct mw_mpi_library *library)
 {
-    /* An MPI that has only some of the new functions counts as an old one: a function that looks present but
-     * is not is worse than one that is not recorded. */
+    /* An MPI that has only some of the new functions counts as an old one: a function that looks
+     * present but is not is worse than one that is not recorded. */
     static const char *const names[] = {"PMPI_Init", "MPI_Isendrecv", "MPI_Session_init",
                                         "MPI_Send_c"};
     int found[4] = {0};

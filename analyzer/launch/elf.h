@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which MPI library a program would load, found without running it: DT_NEEDED followed as the dynamic linker
- * would (RPATH, LD_LIBRARY_PATH, RUNPATH, its cache, the usual folders). Main thread only.
+ * Which MPI library a program would load, found without running it: DT_NEEDED followed as the
+ * dynamic linker would (RPATH, LD_LIBRARY_PATH, RUNPATH, its cache, the usual folders). Main thread
+ * only.
  */
 #ifndef MW_LAUNCH_ELF_H
 #define MW_LAUNCH_ELF_H
@@ -18,7 +19,8 @@ struct mw_mpi_library {
     enum mw_mpi_extent extent;
 };
 
-/* 1 and *library (free path) when the ELF program at `path` has an MPI library among its dependencies. */
+/* 1 and *library (free path) when the ELF program at `path` has an MPI library among its
+ * dependencies. */
 int mw_elf_find_mpi(const char *path, struct mw_mpi_library *library);
 
 #endif

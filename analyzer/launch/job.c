@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs a command (job.h). Signal handlers are set while the child runs and do nothing but kill(). */
+/* Runs a command (job.h). Signal handlers are set while the child runs and do nothing but kill().
+ */
 #include "analyzer/launch/job.h"
 
 #include <errno.h>
@@ -20,8 +21,8 @@ static const int passed_on[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUS
 #define PASSED_ON (sizeof(passed_on) / sizeof(passed_on[0]))
 static volatile sig_atomic_t job_child;
 
-/* The terminal sends its signals to the whole process group: the job has them already. What a process sent
- * was meant for the job. */
+/* The terminal sends its signals to the whole process group: the job has them already. What a
+ * process sent was meant for the job. */
 static void pass_on(int signal, siginfo_t *info, void *unused)
 {
     int error = errno;

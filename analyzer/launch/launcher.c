@@ -2,10 +2,10 @@
 /*
  * What each launcher needs (launcher.h).
  *
- * Open MPI: -x NAME=VALUE, or -x NAME for one in mpirun's own environment. It holds for one program of an
- *   MPMD command line only, so that it is said again after each ':'.
- * Hydra: -genv NAME VALUE, for all programs.
- * srun: it passes its environment on, unless told otherwise; --export adds to that.
+ * Open MPI: -x NAME=VALUE, or -x NAME for one in mpirun's own environment. It holds for one program
+ * of an MPMD command line only, so that it is said again after each ':'. Hydra: -genv NAME VALUE,
+ * for all programs. srun: it passes its environment on, unless told otherwise; --export adds to
+ * that.
  */
 #include "analyzer/launch/launcher.h"
 
@@ -74,10 +74,14 @@ static enum mw_launcher launcher_by_name(const char *name)
         const char *name;
         enum mw_launcher launcher;
     } names[] = {
-        {"orterun", MW_LAUNCHER_OPENMPI},      {"prterun", MW_LAUNCHER_OPENMPI},
-        {"mpirun.openmpi", MW_LAUNCHER_OPENMPI}, {"mpiexec.openmpi", MW_LAUNCHER_OPENMPI},
-        {"mpiexec.hydra", MW_LAUNCHER_HYDRA},  {"mpirun.mpich", MW_LAUNCHER_HYDRA},
-        {"mpiexec.mpich", MW_LAUNCHER_HYDRA},  {"mpirun.hydra", MW_LAUNCHER_HYDRA},
+        {"orterun", MW_LAUNCHER_OPENMPI},
+        {"prterun", MW_LAUNCHER_OPENMPI},
+        {"mpirun.openmpi", MW_LAUNCHER_OPENMPI},
+        {"mpiexec.openmpi", MW_LAUNCHER_OPENMPI},
+        {"mpiexec.hydra", MW_LAUNCHER_HYDRA},
+        {"mpirun.mpich", MW_LAUNCHER_HYDRA},
+        {"mpiexec.mpich", MW_LAUNCHER_HYDRA},
+        {"mpirun.hydra", MW_LAUNCHER_HYDRA},
         {"srun", MW_LAUNCHER_SLURM},
     };
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -92,8 +96,8 @@ static enum mw_launcher launcher_by_version(char *path)
         const char *text;
         enum mw_launcher launcher;
     } texts[] = {
-        {"Open MPI", MW_LAUNCHER_OPENMPI}, {"OpenRTE", MW_LAUNCHER_OPENMPI},
-        {"PRRTE", MW_LAUNCHER_OPENMPI},    {"HYDRA", MW_LAUNCHER_HYDRA},
+        {"Open MPI", MW_LAUNCHER_OPENMPI},   {"OpenRTE", MW_LAUNCHER_OPENMPI},
+        {"PRRTE", MW_LAUNCHER_OPENMPI},      {"HYDRA", MW_LAUNCHER_HYDRA},
         {"Intel(R) MPI", MW_LAUNCHER_HYDRA}, {"slurm ", MW_LAUNCHER_SLURM},
     };
     char version[4096];
@@ -123,8 +127,8 @@ enum mw_launcher mw_launcher_detect(const char *command)
 
 const char *mw_launcher_name(enum mw_launcher launcher)
 {
-    static const char *const names[] = {"no launcher that is known", "Open MPI's launcher",
-                                        "hydra", "srun"};
+    static const char *const names[] = {"no launcher that is known", "Open MPI's launcher", "hydra",
+                                        "srun"};
     return names[launcher];
 }
 
@@ -160,7 +164,8 @@ static void argument_take(struct arguments *arguments, char *text)
     *mw_vector_add(&arguments->list) = text;
 }
 
-/* Ours first: the linker searches in this order, and the others must find their own next functions. */
+/* Ours first: the linker searches in this order, and the others must find their own next functions.
+ */
 static char *preload_with(const char *library, const char *others)
 {
     return others && others[0] ? mw_format("%s:%s", library, others) : mw_text_copy(library);
@@ -172,7 +177,8 @@ static void variables_export(const struct mw_variables *variables)
         setenv(variables->list.at[i].name, variables->list.at[i].value, 1);
 }
 
-/* The value of the user's own "-x LD_PRELOAD=..." behind `at`, up to the end of this program's part. */
+/* The value of the user's own "-x LD_PRELOAD=..." behind `at`, up to the end of this program's
+ * part. */
 static int own_preload(char *const *argument, const char **value)
 {
     if (strcmp(argument[0], "-x") && strcmp(argument[0], "--x"))
@@ -255,7 +261,8 @@ static void hydra_command(struct arguments *arguments, char *const *command, con
 }
 
 /* What --export says in `text` with our variables added: a list of names and NAME=VALUE. */
-static char *slurm_export(const char *text, const char *preload, const struct mw_variables *variables)
+static char *slurm_export(const char *text, const char *preload,
+                          const struct mw_variables *variables)
 {
     char *list = !strcmp(text, "NONE") || !strcmp(text, "NIL")
                      ? mw_format("LD_PRELOAD=%s", preload)

@@ -11,8 +11,8 @@
 #include "analyzer/launch/search.h"
 #include "analyzer/render/labels.h"
 
-/* The first word of the command that names a program with an MPI library. Options of launchers are no programs,
- * and their values hardly ever the name of one that uses MPI. */
+/* The first word of the command that names a program with an MPI library. Options of launchers are
+ * no programs, and their values hardly ever the name of one that uses MPI. */
 static char *find_program(char *const *command, struct mw_mpi_library *mpi)
 {
     for (size_t i = 0; command[i]; i++) {
@@ -26,7 +26,8 @@ static char *find_program(char *const *command, struct mw_mpi_library *mpi)
     return NULL;
 }
 
-/* Beside this program in the build tree, else where it is installed, else where it was configured to be. */
+/* Beside this program in the build tree, else where it is installed, else where it was configured
+ * to be. */
 static char *find_library(const char *name)
 {
     static const char *const places[] = {"../interpose", MW_LIBDIR_FROM_BINDIR};
@@ -64,8 +65,8 @@ void mw_library_choose(char *const *command, struct mw_choice *choice)
     choice->library = find_library(name);
     choice->program = mw_text_copy(mw_basename(program ? program : command[0]));
     if (program)
-        choice->reason = mw_format("%s uses %s, which %s", program, mpi.path,
-                                   libraries[mpi.extent].has);
+        choice->reason =
+            mw_format("%s uses %s, which %s", program, mpi.path, libraries[mpi.extent].has);
     else
         choice->reason = mw_text_copy("which MPI library the job uses cannot be told beforehand");
     if (!choice->library)

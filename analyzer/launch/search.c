@@ -12,10 +12,10 @@
 
 #include "analyzer/base/memory.h"
 
-#define CACHE_MAGIC "glibc-ld.so.cache1.1"
+#define CACHE_MAGIC  "glibc-ld.so.cache1.1"
 #define CACHE_HEADER 48
-#define CACHE_ENTRY 24
-#define CACHE_LIMIT (64u << 20)
+#define CACHE_ENTRY  24
+#define CACHE_LIMIT  (64u << 20)
 
 static unsigned char *read_file(const char *path, size_t *size)
 {
@@ -59,7 +59,9 @@ static char *expand_origin(const char *paths, const char *object)
                       : !strncmp(paths + plain, "${ORIGIN}", 9) ? 9
                                                                 : paths[plain] != 0;
         char *longer = mw_format("%s%.*s%s", out, (int)plain, paths,
-                                 skip > 1 ? real ? real : "." : skip ? "$" : "");
+                                 skip > 1 ? real ? real : "."
+                                 : skip   ? "$"
+                                          : "");
         free(out);
         out = longer;
         paths += plain + skip;

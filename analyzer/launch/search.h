@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where the dynamic linker would find a library. An approximation that is good enough to tell which MPI a program
- * uses: RPATH of all objects so far, LD_LIBRARY_PATH, RUNPATH, /etc/ld.so.cache, the usual folders.
+ * Where the dynamic linker would find a library. An approximation that is good enough to tell which
+ * MPI a program uses: RPATH of all objects so far, LD_LIBRARY_PATH, RUNPATH, /etc/ld.so.cache, the
+ * usual folders.
  */
 #ifndef MW_LAUNCH_SEARCH_H
 #define MW_LAUNCH_SEARCH_H
@@ -9,7 +10,7 @@
 #include <stddef.h>
 
 struct mw_search {
-    unsigned machine; /* e_machine of the program */
+    unsigned machine;      /* e_machine of the program */
     char *rpath, *runpath; /* with $ORIGIN filled in; runpath of the current object */
     unsigned char *cache;
     size_t cache_size;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Communicators joined over processes: two processes hold the same one when how, number, member hash and,
- * recursively, parent are equal (docs/format.md). Built once, then read-only.
+ * Communicators joined over processes: two processes hold the same one when how, number, member
+ * hash and, recursively, parent are equal (docs/format.md). Built once, then read-only.
  */
 #ifndef MW_MODEL_COMMS_H
 #define MW_MODEL_COMMS_H
@@ -11,9 +11,10 @@
 struct mw_joined_comm {
     uint64_t key;
     enum mw_comm_how how;
-    const char *name;            /* "" where no process gave one */
-    const struct mw_comm *sample; /* of the first process that holds it, or the one that wrote the members */
-    int64_t parent;              /* number of the joined parent; -1 none or unknown */
+    const char *name; /* "" where no process gave one */
+    const struct mw_comm
+        *sample;    /* of the first process that holds it, or the one that wrote the members */
+    int64_t parent; /* number of the joined parent; -1 none or unknown */
     uint64_t size, remote_size;
     size_t holders; /* processes that hold it */
     uint64_t freed; /* of these, how many freed it */

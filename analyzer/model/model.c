@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Builds the model of a job (model.h) from a trace's metadata and the heads of its event chunks. Runs
- * once, on the main thread. Trusts no number in the trace: arrays grow with what is there.
+ * Builds the model of a job (model.h) from a trace's metadata and the heads of its event chunks.
+ * Runs once, on the main thread. Trusts no number in the trace: arrays grow with what is there.
  */
 #include "analyzer/model/model.h"
 
@@ -61,7 +61,8 @@ static void model_sort_ranks(struct mw_model *model)
     model->rank_count = kept;
 }
 
-/* The head of an EVENTS payload starts with the thread, the first number and the count (docs/format.md). */
+/* The head of an EVENTS payload starts with the thread, the first number and the count
+ * (docs/format.md). */
 static int varint_read(const uint8_t **next, const uint8_t *end, uint64_t *value)
 {
     *value = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The job behind a trace: which processes, ranks and nodes there are, and how many events each thread
- * holds. Built once from the metadata, then read-only: any thread may read it.
+ * The job behind a trace: which processes, ranks and nodes there are, and how many events each
+ * thread holds. Built once from the metadata, then read-only: any thread may read it.
  */
 #ifndef MW_MODEL_MODEL_H
 #define MW_MODEL_MODEL_H
@@ -62,7 +62,8 @@ int64_t mw_model_rank(const struct mw_model *model, int64_t rank);
 int64_t mw_model_rank_node(const struct mw_model *model, int64_t rank);
 /* How many events the threads of a process hold, and how many threads have any. */
 uint64_t mw_model_events(const struct mw_model *model, const struct mw_process *process);
-/* Index of the n-th thread of this process that has events or is described; MW_END after the last. */
+/* Index of the n-th thread of this process that has events or is described; MW_END after the last.
+ */
 enum mw_status mw_model_thread(const struct mw_model *model, const struct mw_process *process,
                                size_t n, uint64_t *thread);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Joins starts and completions of requests (operation.h). The table holds outstanding requests only;
- * a completion takes its start out again. Open addressing with backward-shift deletion.
+ * Joins starts and completions of requests (operation.h). The table holds outstanding requests
+ * only; a completion takes its start out again. Open addressing with backward-shift deletion.
  */
 #include "analyzer/model/operation.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What an event did, with the start of a request joined to its completion: which message, which peer, how
- * many bytes. Feed it the calls of a process in the order of mw_stream_next. One table a process, one thread.
+ * What an event did, with the start of a request joined to its completion: which message, which
+ * peer, how many bytes. Feed it the calls of a process in the order of mw_stream_next. One table a
+ * process, one thread.
  */
 #ifndef MW_MODEL_OPERATION_H
 #define MW_MODEL_OPERATION_H
@@ -23,8 +24,9 @@ struct mw_operation {
     int freed;        /* by MPI_Request_free: when it completed is not known */
     int64_t peer;     /* world rank or MW_PEER_*; of a collective: the root or -1 */
     int64_t comm;
-    uint64_t bytes; /* SEND: sent; RECV: received, or room in the buffer where not known; COLL: contributed */
-    int known;      /* bytes is what was moved, not an upper bound */
+    uint64_t bytes;    /* SEND: sent; RECV: received, or room in the buffer where not known; COLL:
+                          contributed */
+    int known;         /* bytes is what was moved, not an upper bound */
     uint64_t received; /* COLL: received */
     uint64_t function, site; /* of the call that started it; 0 where that was not seen */
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Identity of call sites across processes (sites.h). Pure functions over the metadata; any thread. */
+/* Identity of call sites across processes (sites.h). Pure functions over the metadata; any thread.
+ */
 #include "analyzer/model/sites.h"
 
 static uint64_t module_key(const struct mw_module *module)

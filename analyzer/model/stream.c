@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Merges the cursors of a process's threads by the end of their calls (stream.h): a binary heap over the
- * threads, each with its next call.
+ * Merges the cursors of a process's threads by the end of their calls (stream.h): a binary heap
+ * over the threads, each with its next call.
  */
 #include "analyzer/model/stream.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The calls of one process, all its threads merged in the order in which the calls ended, so that the
- * call that starts a request comes before the one that completes it, whichever thread does it. Memory:
- * one chunk a thread. One stream, one thread; several streams of one trace may run at once.
+ * The calls of one process, all its threads merged in the order in which the calls ended, so that
+ * the call that starts a request comes before the one that completes it, whichever thread does it.
+ * Memory: one chunk a thread. One stream, one thread; several streams of one trace may run at once.
  */
 #ifndef MW_MODEL_STREAM_H
 #define MW_MODEL_STREAM_H
@@ -12,7 +12,8 @@
 struct mw_stream;
 
 struct mw_stream *mw_stream_open(const struct mw_model *model, const struct mw_process *process);
-/* MW_OK and the next call with its thread (valid until the next call of this function), or MW_END. */
+/* MW_OK and the next call with its thread (valid until the next call of this function), or MW_END.
+ */
 enum mw_status mw_stream_next(struct mw_stream *stream, uint64_t *thread,
                               const struct mw_call_record **record);
 /* Events that are known to be missing, so far. */

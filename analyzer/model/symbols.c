@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Symbols by libdwfl (symbols.h). Modules are opened when first asked for and reported to one Dwfl, which
- * gives each its own range of addresses. Paths come from the trace and are not trusted: only regular
- * files are read. No network: debuginfod is switched off, a report must not depend on it.
+ * Symbols by libdwfl (symbols.h). Modules are opened when first asked for and reported to one Dwfl,
+ * which gives each its own range of addresses. Paths come from the trace and are not trusted: only
+ * regular files are read. No network: debuginfod is switched off, a report must not depend on it.
  */
 #include "analyzer/model/symbols.h"
 
@@ -118,8 +118,8 @@ static void module_load(struct mw_symbols *symbols, struct module *module,
 
 static struct module *symbols_module(struct mw_symbols *symbols, const struct mw_module *recorded)
 {
-    uint64_t key = mw_hash_bytes(mw_hash_text(1, recorded->path), recorded->build_id,
-                                 recorded->build_id_size);
+    uint64_t key =
+        mw_hash_bytes(mw_hash_text(1, recorded->path), recorded->build_id, recorded->build_id_size);
     size_t number = mw_index_put(&symbols->index, key);
     if (number == symbols->modules.count) {
         mw_vector_add(&symbols->modules);
@@ -166,8 +166,8 @@ static void symbol_lookup(struct mw_symbols *symbols, const struct module *modul
     Dwarf_Addr address = module->start + symbol->offset - 1;
     GElf_Off offset;
     GElf_Sym entry;
-    const char *name = dwfl_module_addrinfo(module->dwfl, address, &offset, &entry, NULL, NULL,
-                                            NULL);
+    const char *name =
+        dwfl_module_addrinfo(module->dwfl, address, &offset, &entry, NULL, NULL, NULL);
     /* A symbol without a size, or one that ends before, is only the nearest neighbour. */
     if (name && (entry.st_size == 0 || offset < entry.st_size))
         symbol->function = symbols_keep(symbols, name);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Names for code addresses: function and, where debug information exists, file and line, by libdw. Only
- * when the file on disk has the recorded build-id: a wrong name is worse than none. One table, one thread.
+ * Names for code addresses: function and, where debug information exists, file and line, by libdw.
+ * Only when the file on disk has the recorded build-id: a wrong name is worse than none. One table,
+ * one thread.
  */
 #ifndef MW_MODEL_SYMBOLS_H
 #define MW_MODEL_SYMBOLS_H
@@ -9,8 +10,8 @@
 #include "mpiwatch/trace.h"
 
 struct mw_symbol {
-    const char *module; /* base name of its path; "?" unknown */
-    uint64_t offset;    /* of the return address from the module's start */
+    const char *module;   /* base name of its path; "?" unknown */
+    uint64_t offset;      /* of the return address from the module's start */
     const char *function; /* NULL unknown */
     const char *file;     /* NULL unknown; as the debug information has it */
     int line;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The report as a JSON document, built from the model and the analyses, section by section (doc_*.c), and
- * its text form (report_text*.c), which reads nothing but the document. docs/report.schema.json describes
- * it, docs/metrics.md defines the figures. Main thread only.
+ * The report as a JSON document, built from the model and the analyses, section by section
+ * (doc_*.c), and its text form (report_text*.c), which reads nothing but the document.
+ * docs/report.schema.json describes it, docs/metrics.md defines the figures. Main thread only.
  */
 #ifndef MW_RENDER_DOC_H
 #define MW_RENDER_DOC_H

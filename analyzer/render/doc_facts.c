@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Environment, health, our own cost and damage: what the report says besides the job's calls (doc.h). */
+/* Environment, health, our own cost and damage: what the report says besides the job's calls
+ * (doc.h). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,10 +64,10 @@ static json_t *fact_values(struct fact_total *total)
             json_decref(ranks);
             continue;
         }
-        json_array_append_new(
-            values, json_pack("{s:o, s:o, s:I, s:o}", "value", mw_json_text(value->fact->value),
-                              "source", mw_json_text(value->fact->source), "processes",
-                              (json_int_t)value->processes, "ranks", ranks));
+        json_array_append_new(values, json_pack("{s:o, s:o, s:I, s:o}", "value",
+                                                mw_json_text(value->fact->value), "source",
+                                                mw_json_text(value->fact->source), "processes",
+                                                (json_int_t)value->processes, "ranks", ranks));
     }
     return values;
 }
@@ -89,11 +90,11 @@ json_t *mw_doc_environment(const struct mw_model *model)
         struct fact_total *total = &facts.totals.at[i];
         size_t distinct = total->values.count;
         json_array_append_new(
-            list, json_pack("{s:o, s:o, s:o, s:b, s:I}", "section",
-                            mw_json_text(total->fact->section), "key",
-                            mw_json_text(total->fact->key), "values", fact_values(total), "everywhere",
-                            distinct == 1 && total->processes == model->process_count, "distinct",
-                            (json_int_t)distinct));
+            list,
+            json_pack("{s:o, s:o, s:o, s:b, s:I}", "section", mw_json_text(total->fact->section),
+                      "key", mw_json_text(total->fact->key), "values", fact_values(total),
+                      "everywhere", distinct == 1 && total->processes == model->process_count,
+                      "distinct", (json_int_t)distinct));
         free(total->values.at);
     }
     free(facts.totals.at);
@@ -116,8 +117,8 @@ json_t *mw_doc_health(const struct mw_model *model)
         const struct mw_process *process = mw_trace_process(model->trace, i);
         for (size_t h = 0; h < process->health_count; h++) {
             const struct mw_health *health = &process->health[h];
-            size_t at = mw_index_put(&index, mw_hash_text(mw_hash_text(1, health->code),
-                                                          health->message));
+            size_t at =
+                mw_index_put(&index, mw_hash_text(mw_hash_text(1, health->code), health->message));
             if (at == totals.count)
                 mw_vector_add(&totals)->health = health;
             totals.at[at].count += health->count ? health->count : 1;
@@ -126,13 +127,12 @@ json_t *mw_doc_health(const struct mw_model *model)
         }
     }
     for (size_t i = 0; i < totals.count; i++)
-        json_array_append_new(
-            list, json_pack("{s:o, s:o, s:o, s:I, s:o}", "code",
-                            mw_json_text(totals.at[i].health->code), "message",
-                            mw_json_text(totals.at[i].health->message), "count",
-                            mw_json_count(totals.at[i].count), "processes",
-                            (json_int_t)totals.at[i].processes, "ranks",
-                            mw_rank_set_json(&totals.at[i].ranks)));
+        json_array_append_new(list, json_pack("{s:o, s:o, s:o, s:I, s:o}", "code",
+                                              mw_json_text(totals.at[i].health->code), "message",
+                                              mw_json_text(totals.at[i].health->message), "count",
+                                              mw_json_count(totals.at[i].count), "processes",
+                                              (json_int_t)totals.at[i].processes, "ranks",
+                                              mw_rank_set_json(&totals.at[i].ranks)));
     mw_index_free(&index);
     free(totals.at);
     return list;
@@ -150,9 +150,9 @@ static void cost_add(struct cost_sums *sums, const struct mw_process *process)
     uint64_t calls = 0;
     for (size_t i = 0; i < process->count_count; i++)
         calls += process->counts[i].calls;
-#define COST_FIELD(name)                      \
-    sums->sum.name += cost->name;             \
-    if (cost->name > sums->most.name)         \
+#define COST_FIELD(name)                                                                           \
+    sums->sum.name += cost->name;                                                                  \
+    if (cost->name > sums->most.name)                                                              \
         sums->most.name = cost->name;
     COST_FIELD(init_ns)
     COST_FIELD(encode_ns)
@@ -203,13 +203,13 @@ json_t *mw_doc_damage(const mw_trace *trace, const struct mw_tally *tally)
     json_t *list = json_array();
     for (size_t i = 0; i < mw_trace_damage_count(trace); i++) {
         const struct mw_damage *damage = mw_trace_damage(trace, i);
-        json_array_append_new(list, damage_entry(damage->file, damage->offset, damage->length,
-                                                 damage->text));
+        json_array_append_new(
+            list, damage_entry(damage->file, damage->offset, damage->length, damage->text));
     }
     for (size_t i = 0; tally && i < tally->damage.count; i++) {
         const struct mw_event_damage *damage = &tally->damage.at[i];
-        json_array_append_new(list, damage_entry(damage->file, damage->offset, damage->length,
-                                                 damage->text));
+        json_array_append_new(
+            list, damage_entry(damage->file, damage->offset, damage->length, damage->text));
     }
     return list;
 }

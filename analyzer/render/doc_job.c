@@ -85,14 +85,13 @@ json_t *mw_doc_job(const struct mw_model *model)
     const char *program = job->program;
     if (!program[0] && first)
         program = mw_basename(first->exe);
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "program",
-                     mw_json_text(program), "launcher", mw_json_text(job->launcher), "job_id",
-                     mw_json_text(job->job_id), "key", mw_json_text(job->key), "command",
-                     text_array(job->command, job->command_count), "arguments",
-                     first ? text_array(first->arguments, first->argument_count) : json_array(),
-                     "directory", first ? mw_json_text(first->cwd) : json_null(), "began",
-                     mw_json_time(began), "ended", mw_json_time(ended), "elapsed_s",
-                     mw_json_real(ended - began));
+    return json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "program", mw_json_text(program),
+        "launcher", mw_json_text(job->launcher), "job_id", mw_json_text(job->job_id), "key",
+        mw_json_text(job->key), "command", text_array(job->command, job->command_count),
+        "arguments", first ? text_array(first->arguments, first->argument_count) : json_array(),
+        "directory", first ? mw_json_text(first->cwd) : json_null(), "began", mw_json_time(began),
+        "ended", mw_json_time(ended), "elapsed_s", mw_json_real(ended - began));
 }
 
 static json_t *doc_ends(const struct mw_model *model)
@@ -122,13 +121,12 @@ json_t *mw_doc_processes(const struct mw_model *model)
 {
     uint64_t missing = 0;
     char *ranks = mw_missing_ranks(model, &missing);
-    return json_pack("{s:I, s:o, s:I, s:o, s:o, s:I, s:I, s:o}", "processes",
-                     (json_int_t)model->process_count, "world_size",
-                     mw_json_number(model->world_size, -1), "recorded_ranks",
-                     (json_int_t)model->rank_count, "missing_ranks", mw_json_take(ranks),
-                     "missing_count", mw_json_count(missing), "without_rank",
-                     (json_int_t)model->rankless, "duplicate_ranks",
-                     (json_int_t)model->duplicate_ranks, "ended", doc_ends(model));
+    return json_pack(
+        "{s:I, s:o, s:I, s:o, s:o, s:I, s:I, s:o}", "processes", (json_int_t)model->process_count,
+        "world_size", mw_json_number(model->world_size, -1), "recorded_ranks",
+        (json_int_t)model->rank_count, "missing_ranks", mw_json_take(ranks), "missing_count",
+        mw_json_count(missing), "without_rank", (json_int_t)model->rankless, "duplicate_ranks",
+        (json_int_t)model->duplicate_ranks, "ended", doc_ends(model));
 }
 
 json_t *mw_doc_nodes(const struct mw_model *model)
@@ -165,15 +163,12 @@ static json_t *thread_level(int level)
 static json_t *stack_entry(const struct mw_process *process, struct mw_rank_set *ranks)
 {
     const struct mw_module *library = library_of(process);
-    return json_pack("{s:o, s:o, s:s, s:o, s:o, s:o, s:o}", "version",
-                     mw_json_text(process->library_version), "standard",
-                     process->standard > 0 ? mw_json_real(process->standard / 10.0) : json_null(),
-                     "abi", mw_abi_word(process->abi), "path", mw_json_text(process->mpi_library),
-                     "build_id",
-                     library ? mw_json_build_id(library->build_id, library->build_id_size)
-                             : json_null(),
-                     "thread_level", thread_level(process->thread_level), "ranks",
-                     mw_rank_set_json(ranks));
+    return json_pack(
+        "{s:o, s:o, s:s, s:o, s:o, s:o, s:o}", "version", mw_json_text(process->library_version),
+        "standard", process->standard > 0 ? mw_json_real(process->standard / 10.0) : json_null(),
+        "abi", mw_abi_word(process->abi), "path", mw_json_text(process->mpi_library), "build_id",
+        library ? mw_json_build_id(library->build_id, library->build_id_size) : json_null(),
+        "thread_level", thread_level(process->thread_level), "ranks", mw_rank_set_json(ranks));
 }
 
 static json_t *stack_mpi(const struct mw_model *model)
@@ -190,9 +185,9 @@ static json_t *stack_mpi(const struct mw_model *model)
         groups_add(&groups, model, key, i);
     }
     for (size_t i = 0; i < groups.sets.count; i++)
-        json_array_append_new(entries,
-                              stack_entry(mw_trace_process(model->trace, groups.first.at[i]),
-                                          &groups.sets.at[i]));
+        json_array_append_new(
+            entries,
+            stack_entry(mw_trace_process(model->trace, groups.first.at[i]), &groups.sets.at[i]));
     groups_free(&groups);
     return entries;
 }
@@ -232,13 +227,13 @@ static json_t *stack_libraries(const struct mw_model *model)
         qsort(libraries.at, libraries.count, sizeof(libraries.at[0]), library_compare);
     for (size_t i = 0; i < libraries.count; i++) {
         const struct mw_module *module = libraries.at[i].module;
-        json_array_append_new(
-            entries, json_pack("{s:o, s:o, s:o, s:s, s:I}", "name",
-                               mw_json_text(mw_basename(module->path)), "path",
-                               mw_json_text(module->path), "build_id",
-                               mw_json_build_id(module->build_id, module->build_id_size), "role",
-                               mw_role_word(module->role), "processes",
-                               (json_int_t)libraries.at[i].processes));
+        json_array_append_new(entries,
+                              json_pack("{s:o, s:o, s:o, s:s, s:I}", "name",
+                                        mw_json_text(mw_basename(module->path)), "path",
+                                        mw_json_text(module->path), "build_id",
+                                        mw_json_build_id(module->build_id, module->build_id_size),
+                                        "role", mw_role_word(module->role), "processes",
+                                        (json_int_t)libraries.at[i].processes));
     }
     mw_index_free(&index);
     free(libraries.at);

@@ -16,13 +16,14 @@ static json_t *doc_open_call(const struct mw_doc_input *in, const struct mw_stuc
 {
     const struct mw_process *process = process_of(in, stuck->process);
     const struct mw_open_call *call = stuck->call;
-    json_t *entry = json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o}", "rank",
-        mw_json_number(mw_process_rank(process), -1), "host", mw_json_text(process->host), "pid",
-        mw_json_count(process->pid), "thread", mw_json_count(call->thread), "function",
-        mw_json_text(call->name), "nested", stuck->nested, "communicator",
-        call->comm < 0 ? json_null() : mw_json_take(mw_comm_label(in->comms, stuck->comm, call->comm)),
-        "instance", mw_json_number(call->instance, -1));
+    json_t *entry =
+        json_pack("{s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o}", "rank",
+                  mw_json_number(mw_process_rank(process), -1), "host", mw_json_text(process->host),
+                  "pid", mw_json_count(process->pid), "thread", mw_json_count(call->thread),
+                  "function", mw_json_text(call->name), "nested", stuck->nested, "communicator",
+                  call->comm < 0 ? json_null()
+                                 : mw_json_take(mw_comm_label(in->comms, stuck->comm, call->comm)),
+                  "instance", mw_json_number(call->instance, -1));
     json_object_set_new(entry, "peer", mw_json_number(call->peer, MW_PEER_NONE));
     json_object_set_new(entry, "tag",
                         call->peer == MW_PEER_NONE ? json_null() : json_integer(call->tag));
@@ -41,10 +42,10 @@ static json_t *inside_json(const struct mw_doc_input *in, const struct mw_stuck_
         struct mw_rank_set ranks = {0};
         for (size_t i = 0; i < function->processes.count; i++)
             mw_rank_set_add_process(&ranks, process_of(in, function->processes.at[i]));
-        json_array_append_new(inside, json_pack("{s:o, s:I, s:o}", "function",
-                                                mw_json_text(function->name), "count",
-                                                (json_int_t)function->processes.count, "ranks",
-                                                mw_rank_set_json(&ranks)));
+        json_array_append_new(inside,
+                              json_pack("{s:o, s:I, s:o}", "function", mw_json_text(function->name),
+                                        "count", (json_int_t)function->processes.count, "ranks",
+                                        mw_rank_set_json(&ranks)));
     }
     return inside;
 }
@@ -101,31 +102,27 @@ static json_t *behind_json(const struct mw_doc_input *in, const struct mw_stuck_
         mw_rank_set_add_process(&groups.at[at].ranks, process_of(in, member->process));
     }
     for (size_t i = 0; i < groups.count; i++) {
-        json_t *reached =
-            groups.at[i].next ? mw_json_count(groups.at[i].next - 1) : json_null();
-        json_array_append_new(behind, json_pack("{s:o, s:I, s:o, s:o}", "state",
-                                                mw_json_take(groups.at[i].state), "count",
-                                                (json_int_t)groups.at[i].count, "ranks",
-                                                mw_rank_set_json(&groups.at[i].ranks),
-                                                "last_instance", reached));
+        json_t *reached = groups.at[i].next ? mw_json_count(groups.at[i].next - 1) : json_null();
+        json_array_append_new(
+            behind, json_pack("{s:o, s:I, s:o, s:o}", "state", mw_json_take(groups.at[i].state),
+                              "count", (json_int_t)groups.at[i].count, "ranks",
+                              mw_rank_set_json(&groups.at[i].ranks), "last_instance", reached));
     }
     free(groups.at);
     mw_index_free(&index);
     return behind;
 }
 
-static json_t *doc_instance(const struct mw_doc_input *in,
-                            const struct mw_stuck_instance *instance)
+static json_t *doc_instance(const struct mw_doc_input *in, const struct mw_stuck_instance *instance)
 {
     const struct mw_joined_comm *comm = &in->comms->joined.at[instance->comm];
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:o}", "communicator",
-                     mw_json_take(mw_comm_label(in->comms, (int64_t)instance->comm, -1)), "instance",
-                     mw_json_count(instance->instance), "size",
-                     mw_json_count(comm->size + comm->remote_size), "inside",
-                     inside_json(in, instance), "never_reached", behind_json(in, instance),
-                     "inside_count", (json_int_t)instance->inside_count, "passed",
-                     (json_int_t)instance->passed, "not_recorded",
-                     mw_json_count(instance->unrecorded));
+    return json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:o}", "communicator",
+        mw_json_take(mw_comm_label(in->comms, (int64_t)instance->comm, -1)), "instance",
+        mw_json_count(instance->instance), "size", mw_json_count(comm->size + comm->remote_size),
+        "inside", inside_json(in, instance), "never_reached", behind_json(in, instance),
+        "inside_count", (json_int_t)instance->inside_count, "passed", (json_int_t)instance->passed,
+        "not_recorded", mw_json_count(instance->unrecorded));
 }
 
 static json_t *doc_outside(const struct mw_doc_input *in, uint32_t number)
@@ -134,10 +131,9 @@ static json_t *doc_outside(const struct mw_doc_input *in, uint32_t number)
     const struct mw_process_total *total = &in->tally->processes[number];
     json_t *last = json_null();
     if (total->last_end)
-        last = json_pack(
-            "{s:o, s:o, s:o}", "function", mw_json_text(total->last_name), "ended",
-            mw_json_time(mw_process_time_ns(process, total->last_end, 0) / 1e9), "caller",
-            mw_caller_json(in->symbols, process, total->last_site));
+        last = json_pack("{s:o, s:o, s:o}", "function", mw_json_text(total->last_name), "ended",
+                         mw_json_time(mw_process_time_ns(process, total->last_end, 0) / 1e9),
+                         "caller", mw_caller_json(in->symbols, process, total->last_site));
     return json_pack("{s:o, s:o, s:o, s:b, s:o}", "rank",
                      mw_json_number(mw_process_rank(process), -1), "host",
                      mw_json_text(process->host), "pid", mw_json_count(process->pid), "alive",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where the time went: by rank, by call and by call site (doc.h). Sorting has a total order, so that the
- * same trace gives the same report however many threads read it. */
+/* Where the time went: by rank, by call and by call site (doc.h). Sorting has a total order, so
+ * that the same trace gives the same report however many threads read it. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,9 +56,8 @@ static struct spread time_spread(const struct mw_doc_input *in)
 
 static void object_add_classes(json_t *object, const uint64_t time_by[MW_TIME_CLASSES], int timed)
 {
-    static const char *const names[MW_TIME_CLASSES] = {"point_to_point_s", "collective_s",
-                                                       "polling_s", "init_and_finalize_s",
-                                                       "other_s"};
+    static const char *const names[MW_TIME_CLASSES] = {
+        "point_to_point_s", "collective_s", "polling_s", "init_and_finalize_s", "other_s"};
     for (int i = 0; i < MW_TIME_CLASSES; i++)
         json_object_set_new(object, names[i], timed ? mw_json_ns(time_by[i]) : json_null());
 }
@@ -154,12 +153,12 @@ static json_t *doc_call(const struct mw_doc_input *in, const struct mw_function_
                         uint64_t whole)
 {
     int seen = function->amounts.calls + function->amounts.nested > 0;
-    json_t *entry = json_pack("{s:o, s:b}", "function", mw_json_text(function->name), "recorded",
-                              seen);
+    json_t *entry =
+        json_pack("{s:o, s:b}", "function", mw_json_text(function->name), "recorded", seen);
     object_add_amounts(entry, &function->amounts, seen && in->tally->timed);
     json_object_set_new(entry, "counted_calls", mw_json_count(function->counted));
-    json_object_set_new(entry, "share", mw_json_share((double)function->amounts.time,
-                                                      (double)whole));
+    json_object_set_new(entry, "share",
+                        mw_json_share((double)function->amounts.time, (double)whole));
     json_object_set_new(entry, "processes", mw_json_count(function->ranks));
     int timed = seen && in->tally->timed;
     json_object_set_new(entry, "min_s", timed ? mw_json_ns(function->least) : json_null());
@@ -201,8 +200,8 @@ static json_t *site_frames(const struct mw_doc_input *in, const struct mw_site_t
 {
     json_t *frames = json_array();
     for (size_t i = 0; site && i < site->frame_count; i++)
-        json_array_append_new(frames, mw_frame_json(in->symbols, process_of(in, total->process),
-                                                    &site->frames[i]));
+        json_array_append_new(
+            frames, mw_frame_json(in->symbols, process_of(in, total->process), &site->frames[i]));
     return frames;
 }
 

@@ -14,12 +14,12 @@ json_t *mw_doc_sizes(const struct mw_doc_input *in)
         if (!size->messages && !size->collectives)
             continue;
         uint64_t from = i ? (uint64_t)1 << (i - 1) : 0, to = i ? from * 2 - 1 : 0;
-        json_array_append_new(
-            sizes, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "from", mw_json_count(from), "to",
-                             mw_json_count(to), "messages", mw_json_count(size->messages), "bytes",
-                             mw_json_count(size->bytes), "collectives",
-                             mw_json_count(size->collectives), "collective_bytes",
-                             mw_json_count(size->collective_bytes)));
+        json_array_append_new(sizes, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "from",
+                                               mw_json_count(from), "to", mw_json_count(to),
+                                               "messages", mw_json_count(size->messages), "bytes",
+                                               mw_json_count(size->bytes), "collectives",
+                                               mw_json_count(size->collectives), "collective_bytes",
+                                               mw_json_count(size->collective_bytes)));
     }
     return sizes;
 }
@@ -57,12 +57,12 @@ static json_t *top_pairs(const struct mw_doc_input *in, struct sums *sums)
     sums->pairs = kept;
     qsort(sorted, kept, sizeof(*sorted), pair_compare);
     for (size_t i = 0; i < kept && i < in->top; i++)
-        json_array_append_new(
-            listed, json_pack("{s:I, s:I, s:o, s:o, s:o}", "src", (json_int_t)sorted[i]->src, "dst",
-                              (json_int_t)sorted[i]->dst, "messages",
-                              mw_json_count(sorted[i]->messages), "bytes",
-                              mw_json_count(sorted[i]->bytes), "time_s",
-                              mw_json_ns(sorted[i]->time)));
+        json_array_append_new(listed, json_pack("{s:I, s:I, s:o, s:o, s:o}", "src",
+                                                (json_int_t)sorted[i]->src, "dst",
+                                                (json_int_t)sorted[i]->dst, "messages",
+                                                mw_json_count(sorted[i]->messages), "bytes",
+                                                mw_json_count(sorted[i]->bytes), "time_s",
+                                                mw_json_ns(sorted[i]->time)));
     free(sorted);
     return listed;
 }
@@ -113,8 +113,7 @@ static json_t *doc_comm(const struct mw_doc_input *in, const struct comm_entry *
                   mw_json_count(comm->remote_size), "processes", (json_int_t)comm->holders, "freed",
                   mw_json_count(comm->freed));
     json_object_set_new(object, "collectives", mw_json_count(entry->total->collectives));
-    json_object_set_new(object, "collective_bytes",
-                        mw_json_count(entry->total->collective_bytes));
+    json_object_set_new(object, "collective_bytes", mw_json_count(entry->total->collective_bytes));
     json_object_set_new(object, "collective_s", mw_json_ns(entry->total->time));
     json_object_set_new(object, "messages", mw_json_count(entry->total->messages));
     json_object_set_new(object, "bytes", mw_json_count(entry->total->bytes));

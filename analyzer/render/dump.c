@@ -24,10 +24,12 @@ static void dump_line(const struct mw_dump *dump, const char *type, json_t *obje
         return;
     }
     fputs(type, dump->out);
-    json_object_foreach (object, key, value) {
-        char *text = json_is_string(value) ? mw_text_copy(json_string_value(value))
-                                           : json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY |
-                                                                   JSON_REAL_PRECISION(15));
+    json_object_foreach(object, key, value)
+    {
+        char *text =
+            json_is_string(value)
+                ? mw_text_copy(json_string_value(value))
+                : json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
         char *escaped = mw_text_escape(text ? text : "");
         fprintf(dump->out, " %s=%s", key, escaped);
         free(escaped);
@@ -76,9 +78,9 @@ static void dump_files(const struct mw_dump *dump)
 
 static json_t *with_process(const struct mw_process *process, json_t *object)
 {
-    json_t *whole = json_pack("{s:o, s:o}", "process",
-                              mw_json_take(mw_format("%016" PRIx64, process->key)), "rank",
-                              mw_json_number(mw_process_rank(process), -1));
+    json_t *whole =
+        json_pack("{s:o, s:o}", "process", mw_json_take(mw_format("%016" PRIx64, process->key)),
+                  "rank", mw_json_number(mw_process_rank(process), -1));
     json_object_update(whole, object);
     json_decref(object);
     return whole;
@@ -127,14 +129,13 @@ static void dump_modules(const struct mw_dump *dump, const struct mw_process *pr
     for (size_t i = 0; i < process->module_count; i++) {
         const struct mw_module *module = &process->modules[i];
         dump_line(dump, "module",
-                  with_process(process,
-                               json_pack("{s:o, s:o, s:o, s:s, s:o, s:o}", "id",
-                                         mw_json_count(module->id), "path",
-                                         mw_json_text(module->path), "build_id",
-                                         mw_json_build_id(module->build_id, module->build_id_size),
-                                         "role", mw_role_word(module->role), "start",
-                                         mw_json_count(module->start), "end",
-                                         mw_json_count(module->end))));
+                  with_process(
+                      process,
+                      json_pack("{s:o, s:o, s:o, s:s, s:o, s:o}", "id", mw_json_count(module->id),
+                                "path", mw_json_text(module->path), "build_id",
+                                mw_json_build_id(module->build_id, module->build_id_size), "role",
+                                mw_role_word(module->role), "start", mw_json_count(module->start),
+                                "end", mw_json_count(module->end))));
     }
 }
 
@@ -144,16 +145,15 @@ static void dump_sites(const struct mw_dump *dump, const struct mw_process *proc
         const struct mw_site *site = &process->sites[i];
         json_t *frames = json_array();
         for (size_t f = 0; f < site->frame_count; f++)
-            json_array_append_new(frames,
-                                  mw_json_take(mw_format("%" PRIu64 "+0x%" PRIx64,
-                                                         site->frames[f].module,
-                                                         site->frames[f].offset)));
+            json_array_append_new(
+                frames, mw_json_take(mw_format("%" PRIu64 "+0x%" PRIx64, site->frames[f].module,
+                                               site->frames[f].offset)));
         json_t *caller = mw_caller_json(dump->symbols, process, site->id);
-        dump_line(dump, "site",
-                  with_process(process,
-                               json_pack("{s:o, s:o, s:b, s:o}", "id", mw_json_count(site->id),
-                                         "caller", mw_json_take(mw_frame_text(caller)), "truncated",
-                                         site->truncated, "frames", frames)));
+        dump_line(
+            dump, "site",
+            with_process(process, json_pack("{s:o, s:o, s:b, s:o}", "id", mw_json_count(site->id),
+                                            "caller", mw_json_take(mw_frame_text(caller)),
+                                            "truncated", site->truncated, "frames", frames)));
         json_decref(caller);
     }
 }
@@ -162,9 +162,9 @@ static json_t *member_runs(const struct mw_run *runs, size_t count)
 {
     json_t *array = json_array();
     for (size_t i = 0; i < count; i++)
-        json_array_append_new(array, json_pack("[I, I, o]", (json_int_t)runs[i].start,
-                                               (json_int_t)runs[i].stride,
-                                               mw_json_count(runs[i].count)));
+        json_array_append_new(array,
+                              json_pack("[I, I, o]", (json_int_t)runs[i].start,
+                                        (json_int_t)runs[i].stride, mw_json_count(runs[i].count)));
     return array;
 }
 
@@ -177,18 +177,18 @@ static void dump_comms(const struct mw_dump *dump, size_t number)
             mw_comm_label(dump->comms, mw_comms_find(dump->comms, number, (int64_t)comm->id), -1));
         dump_line(
             dump, "comm",
-            with_process(
-                process,
-                json_pack("{s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "id",
-                          mw_json_count(comm->id), "label", label, "how",
-                          mw_comm_how_word(comm->how), "parent", mw_json_number(comm->parent, -1),
-                          "number", mw_json_count(comm->number), "size", mw_json_count(comm->size),
-                          "comm_rank", mw_json_count(comm->rank), "remote_size",
-                          mw_json_count(comm->remote_size), "hash",
-                          mw_json_take(mw_format("%016" PRIx64, comm->hash)), "members",
-                          member_runs(comm->members, comm->member_runs), "remote_members",
-                          member_runs(comm->remote_members, comm->remote_member_runs), "freed",
-                          mw_json_count(comm->freed))));
+            with_process(process,
+                         json_pack("{s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+                                   "id", mw_json_count(comm->id), "label", label, "how",
+                                   mw_comm_how_word(comm->how), "parent",
+                                   mw_json_number(comm->parent, -1), "number",
+                                   mw_json_count(comm->number), "size", mw_json_count(comm->size),
+                                   "comm_rank", mw_json_count(comm->rank), "remote_size",
+                                   mw_json_count(comm->remote_size), "hash",
+                                   mw_json_take(mw_format("%016" PRIx64, comm->hash)), "members",
+                                   member_runs(comm->members, comm->member_runs), "remote_members",
+                                   member_runs(comm->remote_members, comm->remote_member_runs),
+                                   "freed", mw_json_count(comm->freed))));
     }
 }
 
@@ -208,16 +208,16 @@ static void dump_state(const struct mw_dump *dump, const struct mw_process *proc
                                                   mw_json_count(process->counts[i].calls))));
     for (size_t i = 0; i < process->open_call_count; i++) {
         const struct mw_open_call *call = &process->open_calls[i];
-        dump_line(dump, "open",
-                  with_process(process,
-                               json_pack("{s:o, s:o, s:o, s:o, s:I, s:I, s:o, s:o}", "thread",
-                                         mw_json_count(call->thread), "function",
-                                         mw_json_text(call->name), "start",
-                                         mw_json_count(call->start), "comm",
-                                         mw_json_number(call->comm, -1), "peer",
-                                         (json_int_t)call->peer, "tag", (json_int_t)call->tag,
-                                         "instance", mw_json_number(call->instance, -1), "site",
-                                         mw_json_count(call->site))));
+        dump_line(
+            dump, "open",
+            with_process(process,
+                         json_pack("{s:o, s:o, s:o, s:o, s:I, s:I, s:o, s:o}", "thread",
+                                   mw_json_count(call->thread), "function",
+                                   mw_json_text(call->name), "start", mw_json_count(call->start),
+                                   "comm", mw_json_number(call->comm, -1), "peer",
+                                   (json_int_t)call->peer, "tag", (json_int_t)call->tag, "instance",
+                                   mw_json_number(call->instance, -1), "site",
+                                   mw_json_count(call->site))));
     }
     for (size_t i = 0; i < process->health_count; i++)
         dump_line(dump, "health",

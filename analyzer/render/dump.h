@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A trace line by line: metadata, then the events of each thread, as text or as one JSON object a line. The
- * JSON of events is printed by hand: there may be a hundred million. Main thread only.
+ * A trace line by line: metadata, then the events of each thread, as text or as one JSON object a
+ * line. The JSON of events is printed by hand: there may be a hundred million. Main thread only.
  */
 #ifndef MW_RENDER_DUMP_H
 #define MW_RENDER_DUMP_H

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The events of one thread, a line each (dump.h). Times are seconds since the process began to initialise MPI. */
+/* The events of one thread, a line each (dump.h). Times are seconds since the process began to
+ * initialise MPI. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -11,9 +12,9 @@
 
 static const char *const kind_words[] = {"NONE", "CALL", "SEND", "RECV", "DONE", "COLL", "POLL"};
 static const char *const flag_words[] = {
-    "PART",       "ERROR",   "NESTED",    "REQUEST",    "FOREIGN", "ORDINAL",
-    "COUNTED",    "STATUS",  "MATCHED",   "ANY_SOURCE", "ANY_TAG", "CANCELLED",
-    "PERSISTENT", "FREED",   "INTER",     "SYNC",       "BUFFERED", "READY",
+    "PART",       "ERROR",  "NESTED",  "REQUEST",    "FOREIGN",  "ORDINAL",
+    "COUNTED",    "STATUS", "MATCHED", "ANY_SOURCE", "ANY_TAG",  "CANCELLED",
+    "PERSISTENT", "FREED",  "INTER",   "SYNC",       "BUFFERED", "READY",
 };
 #define FLAGS (sizeof(flag_words) / sizeof(flag_words[0]))
 
@@ -32,7 +33,8 @@ static const char *kind_word(enum mw_event_kind kind)
 /* A name as a JSON string; those of MPI functions need no escapes. */
 static void json_name(const char *name, FILE *out)
 {
-    if (strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") == strlen(name)) {
+    if (strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") ==
+        strlen(name)) {
         fprintf(out, "\"%s\"", name);
         return;
     }
@@ -80,8 +82,7 @@ static void json_event(const struct position *at, const struct mw_event *event)
     fprintf(out, "{\"type\": \"event\", \"process\": \"%016" PRIx64 "\"", at->process->key);
     json_rank(at->process, out);
     fprintf(out,
-            ", \"thread\": %" PRIu64 ", \"number\": %" PRIu64
-            ", \"kind\": \"%s\", \"function\": ",
+            ", \"thread\": %" PRIu64 ", \"number\": %" PRIu64 ", \"kind\": \"%s\", \"function\": ",
             at->thread, at->event, kind_word(event->kind));
     json_name(mw_process_function_name(at->process, event->function), out);
     if (!(event->flags & MW_EVENT_PART)) {

@@ -36,11 +36,10 @@ static json_t *info_chunks(const struct mw_model *model)
         const struct mw_type_total *total = &model->types[i];
         if (!total->chunks)
             continue;
-        json_array_append_new(chunks,
-                              json_pack("{s:i, s:s, s:o, s:o}", "type", (int)i, "name",
-                                        mw_chunk_type_name(i), "count",
-                                        mw_json_count(total->chunks), "bytes",
-                                        mw_json_count(total->stored)));
+        json_array_append_new(chunks, json_pack("{s:i, s:s, s:o, s:o}", "type", (int)i, "name",
+                                                mw_chunk_type_name(i), "count",
+                                                mw_json_count(total->chunks), "bytes",
+                                                mw_json_count(total->stored)));
     }
     return chunks;
 }
@@ -50,16 +49,14 @@ static json_t *info_process(const struct mw_model *model, const struct mw_proces
     uint64_t threads = 0, thread;
     while (mw_model_thread(model, process, threads, &thread) == MW_OK)
         threads++;
-    return json_pack("{s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:s, s:o, s:o}", "rank",
-                     mw_json_number(mw_process_rank(process), -1), "host",
-                     mw_json_text(process->host), "pid", mw_json_count(process->pid), "key",
-                     mw_json_take(mw_format("%016" PRIx64, process->key)), "end",
-                     mw_end_word(process), "threads", mw_json_count(threads), "events",
-                     mw_json_count(mw_model_events(model, process)), "abi",
-                     mw_abi_word(process->abi), "program", mw_json_text(process->exe), "began",
-                     mw_json_time(process->began
-                                      ? mw_process_time_ns(process, process->began, 0) / 1e9
-                                      : 0));
+    return json_pack(
+        "{s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:s, s:o, s:o}", "rank",
+        mw_json_number(mw_process_rank(process), -1), "host", mw_json_text(process->host), "pid",
+        mw_json_count(process->pid), "key", mw_json_take(mw_format("%016" PRIx64, process->key)),
+        "end", mw_end_word(process), "threads", mw_json_count(threads), "events",
+        mw_json_count(mw_model_events(model, process)), "abi", mw_abi_word(process->abi), "program",
+        mw_json_text(process->exe), "began",
+        mw_json_time(process->began ? mw_process_time_ns(process, process->began, 0) / 1e9 : 0));
 }
 
 json_t *mw_info_document(const struct mw_model *model, const char *const *paths, size_t count)
@@ -90,7 +87,8 @@ static void text_files(const json_t *info, FILE *out)
     mw_table_column(table, "host");
     mw_table_column(table, "file");
     mw_text_heading(out, "Files");
-    json_array_foreach (files, index, file) {
+    json_array_foreach(files, index, file)
+    {
         if (index == LINES)
             break;
         const char *path = mw_json_string(file, "path");
@@ -114,7 +112,8 @@ static void text_chunks(const json_t *info, FILE *out)
     mw_table_column(table, ">count");
     mw_table_column(table, ">bytes");
     mw_text_heading(out, "Content");
-    json_array_foreach (json_object_get(info, "chunks"), index, chunk) {
+    json_array_foreach(json_object_get(info, "chunks"), index, chunk)
+    {
         const char *name = mw_json_string(chunk, "name");
         mw_table_row(table);
         mw_table_cell(table, strcmp(name, "UNKNOWN")
@@ -129,8 +128,8 @@ static void text_chunks(const json_t *info, FILE *out)
 
 static void text_processes(const json_t *info, FILE *out)
 {
-    static const char *const columns[] = {">rank", "host", ">pid", ">threads", ">events", "MPI",
-                                          "end"};
+    static const char *const columns[] = {">rank",   "host", ">pid", ">threads",
+                                          ">events", "MPI",  "end"};
     const json_t *list = json_object_get(info, "process_list");
     struct mw_table *table = mw_table_create();
     size_t index;
@@ -138,7 +137,8 @@ static void text_processes(const json_t *info, FILE *out)
     for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
         mw_table_column(table, columns[i]);
     mw_text_heading(out, "Processes");
-    json_array_foreach (list, index, process) {
+    json_array_foreach(list, index, process)
+    {
         if (index == LINES)
             break;
         mw_table_row(table);

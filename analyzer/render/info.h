@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a trace holds, from its metadata alone: files, chunks, processes, damage. Main thread only. */
+/* What a trace holds, from its metadata alone: files, chunks, processes, damage. Main thread only.
+ */
 #ifndef MW_RENDER_INFO_H
 #define MW_RENDER_INFO_H
 

@@ -18,7 +18,9 @@ static json_t *json_text_repaired(const char *text)
         size_t take = 0;
         for (size_t try = 1; try <= 4 && i + try <= length && !take; try++) {
             json_t *probe = json_stringn(text + i, try);
-            take = probe ? try : 0;
+            take = probe ?
+            try:
+                0;
             json_decref(probe);
         }
         if (take)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Names for things of a job: lists of ranks, communicators, how a process ended, code addresses. Results are
- * newly allocated unless said otherwise; they are not escaped.
+ * Names for things of a job: lists of ranks, communicators, how a process ended, code addresses.
+ * Results are newly allocated unless said otherwise; they are not escaped.
  */
 #ifndef MW_RENDER_LABELS_H
 #define MW_RENDER_LABELS_H
@@ -31,7 +31,8 @@ json_t *mw_rank_set_json(struct mw_rank_set *set);
 /* The world ranks that no process of the trace has; *count: how many. */
 char *mw_missing_ranks(const struct mw_model *model, uint64_t *count);
 
-/* "MPI_COMM_WORLD", the name that the program gave, or "split #2 of MPI_COMM_WORLD". number -1: "comm ID" or "none". */
+/* "MPI_COMM_WORLD", the name that the program gave, or "split #2 of MPI_COMM_WORLD". number -1:
+ * "comm ID" or "none". */
 char *mw_comm_label(const struct mw_comms *comms, int64_t number, int64_t id);
 /* "MPI_Finalize", "exit", "abort", "collected", "snapshot", "none". Static. */
 const char *mw_end_word(const struct mw_process *process);

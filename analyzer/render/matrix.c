@@ -126,8 +126,9 @@ json_t *mw_matrix_head(const struct mw_matrix *matrix, const char *const *paths,
     json_object_set_new(head, "size", mw_json_number(matrix->size, -1));
     json_object_set_new(head, "processes", mw_doc_processes(matrix->model));
     json_object_set_new(head, "nodes", mw_doc_nodes(matrix->model));
-    json_object_set_new(head, "total", in_seconds(matrix) ? mw_json_ns(matrix->total)
-                                                          : mw_json_count(matrix->total));
+    json_object_set_new(head, "total",
+                        in_seconds(matrix) ? mw_json_ns(matrix->total)
+                                           : mw_json_count(matrix->total));
     json_object_set_new(head, "cell_count", json_integer((json_int_t)matrix->cells.count));
     json_object_set_new(head, "events_missing", mw_json_count(events_missing(matrix->tally)));
     json_object_set_new(head, "besides", others(matrix));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Matrices for people (matrix.h): a grid for a small one, a list of the largest pairs for others. */
+/* Matrices for people (matrix.h): a grid for a small one, a list of the largest pairs for others.
+ */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 #include "analyzer/render/table.h"
 #include "analyzer/render/text.h"
 
-#define GRID_MAX 8
+#define GRID_MAX    8
 #define SHARED_NAME 24
 
 static char *value_text(const struct mw_matrix *matrix, double value)

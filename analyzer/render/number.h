@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Numbers as people read them: at most four significant digits and a unit. Text output only; JSON and CSV
- * carry plain numbers in base units. Results are newly allocated.
+ * Numbers as people read them: at most four significant digits and a unit. Text output only; JSON
+ * and CSV carry plain numbers in base units. Results are newly allocated.
  */
 #ifndef MW_RENDER_NUMBER_H
 #define MW_RENDER_NUMBER_H

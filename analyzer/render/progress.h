@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * "mpiwatch: reading events: 35 %" on stderr, when work takes longer than a second and stderr is a terminal.
- * A thread of its own does it; mw_progress_add may be called from any thread, the others from the main one.
+ * "mpiwatch: reading events: 35 %" on stderr, when work takes longer than a second and stderr is a
+ * terminal. A thread of its own does it; mw_progress_add may be called from any thread, the others
+ * from the main one.
  */
 #ifndef MW_RENDER_PROGRESS_H
 #define MW_RENDER_PROGRESS_H

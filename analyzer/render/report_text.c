@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The report for people: the job, the time, ranks and calls (doc.h). Reads only the JSON document. Made for 80
- * columns; long lists are cut and say how much is left.
+ * The report for people: the job, the time, ranks and calls (doc.h). Reads only the JSON document.
+ * Made for 80 columns; long lists are cut and say how much is left.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -15,10 +15,10 @@
 #include "analyzer/render/table.h"
 #include "analyzer/render/text.h"
 
-#define RANKS_ALL 16    /* a job with at most as many shows each */
-#define RANKS_EXTREME 3 /* else so many at either end */
-#define CALLS_SHOWN 15
-#define HOST_WIDTH 14 /* nodes differ at the end of their names */
+#define RANKS_ALL     16 /* a job with at most as many shows each */
+#define RANKS_EXTREME 3  /* else so many at either end */
+#define CALLS_SHOWN   15
+#define HOST_WIDTH    14 /* nodes differ at the end of their names */
 
 void mw_text_more(FILE *out, double total, size_t shown, const char *what)
 {
@@ -32,7 +32,8 @@ static char *joined(const json_t *array)
     char *text = mw_text_copy("");
     size_t index;
     json_t *value;
-    json_array_foreach (array, index, value) {
+    json_array_foreach(array, index, value)
+    {
         char *longer = mw_format("%s%s%s", text, index ? " " : "", json_string_value(value));
         free(text);
         text = longer;
@@ -76,7 +77,8 @@ static void text_command(const json_t *job, FILE *out)
     if (command[0] || arguments[0])
         mw_text_entry(out, "command", "%s", command[0] ? command : arguments);
     if (launcher[0] || id[0])
-        mw_text_entry(out, "launcher", "%s%s%s", launcher, launcher[0] && id[0] ? ", job " : "", id);
+        mw_text_entry(out, "launcher", "%s%s%s", launcher, launcher[0] && id[0] ? ", job " : "",
+                      id);
     free(command);
     free(arguments);
 }
@@ -87,19 +89,20 @@ static void text_recorded(const json_t *processes, FILE *out)
     double missing = mw_json_count_of(processes, "missing_count");
     double rankless = mw_json_count_of(processes, "without_rank");
     double duplicates = mw_json_count_of(processes, "duplicate_ranks");
-    mw_text_entry(out, "recorded", "%.0f of %.0f ranks", mw_json_count_of(processes, "recorded_ranks"),
-                  size);
+    mw_text_entry(out, "recorded", "%.0f of %.0f ranks",
+                  mw_json_count_of(processes, "recorded_ranks"), size);
     if (missing > 0) {
         char *ranks = mw_text_fit_list(mw_json_string(processes, "missing_ranks"), 200);
-        mw_text_paragraph(out, MW_STYLE_BAD,
-                          "%.0f rank%s not recorded (%s): what %s did is known only from the others.",
-                          missing, missing == 1 ? " was" : "s were", ranks,
-                          missing == 1 ? "it" : "they");
+        mw_text_paragraph(
+            out, MW_STYLE_BAD,
+            "%.0f rank%s not recorded (%s): what %s did is known only from the others.", missing,
+            missing == 1 ? " was" : "s were", ranks, missing == 1 ? "it" : "they");
         free(ranks);
     }
     if (rankless > 0)
-        mw_text_paragraph(out, MW_STYLE_BAD, "%.0f process%s did not get as far as learning a rank.",
-                          rankless, rankless == 1 ? "" : "es");
+        mw_text_paragraph(out, MW_STYLE_BAD,
+                          "%.0f process%s did not get as far as learning a rank.", rankless,
+                          rankless == 1 ? "" : "es");
     if (duplicates > 0)
         mw_text_paragraph(out, MW_STYLE_BAD,
                           "%.0f process%s has a rank that another one has, too (several "
@@ -128,7 +131,8 @@ static void text_ends(const json_t *processes, FILE *out)
 {
     size_t index;
     json_t *end;
-    json_array_foreach (json_object_get(processes, "ended"), index, end) {
+    json_array_foreach(json_object_get(processes, "ended"), index, end)
+    {
         char *ranks = mw_text_fit_list(mw_json_string(end, "ranks"), 60);
         char *code = mw_json_is_null(end, "code")
                          ? mw_text_copy("")
@@ -146,12 +150,13 @@ static void text_nodes(const json_t *nodes, FILE *out)
     char *text = mw_text_copy("");
     size_t index;
     json_t *node;
-    json_array_foreach (nodes, index, node) {
+    json_array_foreach(nodes, index, node)
+    {
         if (index == 8)
             break;
         char *ranks = mw_text_fit_list(mw_json_string(node, "ranks"), 24);
-        char *longer = mw_format("%s%s%s (%s)", text, index ? ", " : "",
-                                 mw_json_string(node, "host"), ranks);
+        char *longer =
+            mw_format("%s%s%s (%s)", text, index ? ", " : "", mw_json_string(node, "host"), ranks);
         free(ranks);
         free(text);
         text = longer;
@@ -179,7 +184,8 @@ static void text_mpi(const json_t *stack, FILE *out)
 {
     size_t index;
     json_t *mpi;
-    json_array_foreach (json_object_get(stack, "mpi"), index, mpi) {
+    json_array_foreach(json_object_get(stack, "mpi"), index, mpi)
+    {
         char *version = mw_text_copy(mw_json_string(mpi, "version"));
         char *id = mw_text_fit(mw_json_string(mpi, "build_id"), 19, 0);
         version_shorten(version);
@@ -197,9 +203,9 @@ static void text_mpi(const json_t *stack, FILE *out)
 /* Libraries between the program and the wire: what a person asks about first. */
 static int library_matters(const json_t *library)
 {
-    static const char *const names[] = {"libfabric", "libucp",   "libuct",  "libucs", "libpsm",
-                                        "libibverbs", "libcxi",   "libpmix", "libpmi", "libhcoll",
-                                        "librccl",    "libnccl",  "libprrte", "mca_"};
+    static const char *const names[] = {"libfabric",  "libucp",  "libuct",   "libucs", "libpsm",
+                                        "libibverbs", "libcxi",  "libpmix",  "libpmi", "libhcoll",
+                                        "librccl",    "libnccl", "libprrte", "mca_"};
     const char *role = mw_json_string(library, "role"), *name = mw_json_string(library, "name");
     if (!strcmp(role, "tool") || !strcmp(role, "mpiwatch") || !strcmp(role, "binding"))
         return 1;
@@ -216,14 +222,13 @@ static void text_libraries(const json_t *stack, FILE *out)
     char *text = mw_text_copy("");
     size_t index, shown = 0;
     json_t *library;
-    json_array_foreach (libraries, index, library) {
+    json_array_foreach(libraries, index, library)
+    {
         if (!library_matters(library))
             continue;
-        char *longer = mw_format("%s%s%s (%.8s)", text, shown++ ? ", " : "",
-                                 mw_json_string(library, "name"),
-                                 mw_json_is_null(library, "build_id")
-                                     ? "no id"
-                                     : mw_json_string(library, "build_id"));
+        char *longer = mw_format(
+            "%s%s%s (%.8s)", text, shown++ ? ", " : "", mw_json_string(library, "name"),
+            mw_json_is_null(library, "build_id") ? "no id" : mw_json_string(library, "build_id"));
         free(text);
         text = longer;
     }
@@ -267,9 +272,10 @@ static void text_time(const json_t *report, FILE *out)
                      mw_number_seconds(mw_json_real_of(by, "init_and_finalize_s"))};
     mw_text_heading(out, "Time in MPI");
     mw_text_entry(out, "all ranks", "%s, %s of their wall time", text[0], text[1]);
-    mw_text_entry(out, "of which",
-                  "point-to-point %s, collectives %s, polling %s, MPI_Init and MPI_Finalize %s, other %s",
-                  text[2], text[3], text[4], text[6], text[5]);
+    mw_text_entry(
+        out, "of which",
+        "point-to-point %s, collectives %s, polling %s, MPI_Init and MPI_Finalize %s, other %s",
+        text[2], text[3], text[4], text[6], text[5]);
     if (json_is_object(spread)) {
         char *least = rank_word(spread, "min_rank"), *most = rank_word(spread, "max_rank");
         char *min = mw_number_seconds(mw_json_real_of(spread, "min_s"));
@@ -280,9 +286,10 @@ static void text_time(const json_t *report, FILE *out)
         free(least), free(most), free(min), free(mean), free(max);
     }
     if (mw_json_count_of(time, "processes_without_clock") > 0)
-        mw_text_paragraph(out, MW_STYLE_BAD,
-                          "%.0f process(es) left too few clock readings: their times are not known.",
-                          mw_json_count_of(time, "processes_without_clock"));
+        mw_text_paragraph(
+            out, MW_STYLE_BAD,
+            "%.0f process(es) left too few clock readings: their times are not known.",
+            mw_json_count_of(time, "processes_without_clock"));
     if (json_array_size(json_object_get(json_object_get(report, "stuck"), "calls")))
         mw_text_paragraph(out, MW_STYLE_PLAIN,
                           "The calls that had not ended are not in these figures.");
@@ -328,7 +335,7 @@ static int rank_time_compare(const void *left, const void *right)
 
 static void text_ranks(const json_t *report, FILE *out)
 {
-    static const char *const columns[] = {">rank", "host",  ">in MPI",   ">share",
+    static const char *const columns[] = {">rank",  "host",  ">in MPI",   ">share",
                                           ">calls", ">sent", ">received", "end"};
     const json_t *ranks = json_object_get(report, "ranks");
     size_t count = json_array_size(ranks), skip_from = count, skip_to = count;
@@ -373,7 +380,8 @@ static void text_counted(const json_t *calls, FILE *out)
     char *text = mw_text_copy("");
     size_t index, shown = 0, total = 0;
     json_t *call;
-    json_array_foreach (calls, index, call) {
+    json_array_foreach(calls, index, call)
+    {
         if (json_is_true(json_object_get(call, "recorded")) ||
             mw_json_count_of(call, "counted_calls") == 0 || ++total > CALLS_SHOWN)
             continue;
@@ -402,11 +410,12 @@ static void text_calls(const json_t *report, FILE *out)
     for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
         mw_table_column(table, columns[i]);
     mw_text_heading(out, "By call");
-    json_array_foreach (calls, index, call)
-        if (json_is_true(json_object_get(call, "recorded")) && ++total <= CALLS_SHOWN) {
-            call_row(table, call);
-            shown++;
-        }
+    json_array_foreach(calls, index, call) if (json_is_true(json_object_get(call, "recorded")) &&
+                                               ++total <= CALLS_SHOWN)
+    {
+        call_row(table, call);
+        shown++;
+    }
     mw_table_print(table, out);
     mw_text_more(out, (double)total, shown, "calls");
     text_counted(calls, out);

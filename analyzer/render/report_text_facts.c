@@ -11,7 +11,7 @@
 #include "analyzer/render/text.h"
 
 #define SETTINGS_SHOWN 16
-#define DAMAGE_SHOWN 10
+#define DAMAGE_SHOWN   10
 
 /* From a file of parameters. */
 static int is_parameter(const json_t *fact)
@@ -22,14 +22,13 @@ static int is_parameter(const json_t *fact)
 /* Settings that steer MPI and the fabric: the others are in the JSON form. */
 static int setting_matters(const json_t *fact)
 {
-    static const char *const prefixes[] = {"OMPI_MCA_", "PMIX_MCA_", "PRTE_MCA_", "UCX_",
-                                           "FI_",       "MPICH_",    "MPIR_",     "I_MPI_",
-                                           "MV2_",      "HCOLL_",    "PSM2_",     "PSM3_",
-                                           "SLINGSHOT_", "NCCL_",    "RCCL_"};
+    static const char *const prefixes[] = {
+        "OMPI_MCA_", "PMIX_MCA_", "PRTE_MCA_", "UCX_",  "FI_",        "MPICH_", "MPIR_", "I_MPI_",
+        "MV2_",      "HCOLL_",    "PSM2_",     "PSM3_", "SLINGSHOT_", "NCCL_",  "RCCL_"};
     /* Open MPI's launcher sets these in every job: they say nothing about it. */
-    static const char *const noise[] = {"OMPI_MCA_orte_", "OMPI_MCA_ess", "OMPI_MCA_pmix",
-                                        "OMPI_MCA_initial_", "OMPI_MCA_shmem_RUNTIME",
-                                        "PMIX_MCA_mca_base", "PMIX_MCA_psec"};
+    static const char *const noise[] = {
+        "OMPI_MCA_orte_",         "OMPI_MCA_ess",      "OMPI_MCA_pmix", "OMPI_MCA_initial_",
+        "OMPI_MCA_shmem_RUNTIME", "PMIX_MCA_mca_base", "PMIX_MCA_psec"};
     const char *key = mw_json_string(fact, "key");
     for (size_t i = 0; i < sizeof(noise) / sizeof(noise[0]); i++)
         if (!strncmp(key, noise[i], strlen(noise[i])))
@@ -52,9 +51,10 @@ static void setting_print(const json_t *fact, FILE *out)
                           source[0] ? ")" : "");
         return;
     }
-    mw_text_paragraph(out, MW_STYLE_PLAIN, "%s is not the same on all ranks:",
-                      mw_json_string(fact, "key"));
-    json_array_foreach (values, index, value) {
+    mw_text_paragraph(out, MW_STYLE_PLAIN,
+                      "%s is not the same on all ranks:", mw_json_string(fact, "key"));
+    json_array_foreach(values, index, value)
+    {
         char *ranks = mw_text_fit_list(mw_json_string(value, "ranks"), 24);
         mw_text_paragraph(out, MW_STYLE_PLAIN, "    %s   (rank %s)", mw_json_string(value, "value"),
                           ranks);
@@ -67,7 +67,8 @@ static char *fact_text(const json_t *facts, const char *section, const char *key
 {
     size_t index;
     json_t *fact;
-    json_array_foreach (facts, index, fact) {
+    json_array_foreach(facts, index, fact)
+    {
         if (strcmp(mw_json_string(fact, "key"), key) ||
             strcmp(mw_json_string(fact, "section"), section))
             continue;
@@ -132,16 +133,16 @@ void mw_text_environment(const json_t *report, FILE *out)
     text_machine(facts, out);
     mw_text_heading(out, "Settings of MPI and the fabric");
     for (int parameters = 1; parameters >= 0; parameters--)
-        json_array_foreach (facts, index, fact)
-            if (is_parameter(fact) == parameters && setting_matters(fact) &&
-                ++total <= SETTINGS_SHOWN)
-                setting_print(fact, out);
+        json_array_foreach(facts, index,
+                           fact) if (is_parameter(fact) == parameters && setting_matters(fact) &&
+                                     ++total <= SETTINGS_SHOWN) setting_print(fact, out);
     if (!total)
         mw_text_paragraph(out, MW_STYLE_PLAIN, "none is set");
     if (total > SETTINGS_SHOWN)
         mw_text_more(out, (double)total, SETTINGS_SHOWN, "settings");
     fprintf(out, "  %s%zu facts about the environment in all: --format json%s\n",
-            mw_style_on(out, MW_STYLE_DIM), json_array_size(facts), mw_style_off(out, MW_STYLE_DIM));
+            mw_style_on(out, MW_STYLE_DIM), json_array_size(facts),
+            mw_style_off(out, MW_STYLE_DIM));
 }
 
 static void text_cost(const json_t *cost, FILE *out)
@@ -174,7 +175,8 @@ static void text_losses(const json_t *ranks, FILE *out)
     double events = 0, calls = 0, open = 0;
     size_t index;
     json_t *rank;
-    json_array_foreach (ranks, index, rank) {
+    json_array_foreach(ranks, index, rank)
+    {
         events += mw_json_count_of(rank, "events_missing");
         calls += mw_json_count_of(rank, "calls_missing");
         open += mw_json_count_of(rank, "operations_without_call");
@@ -197,7 +199,8 @@ void mw_text_health(const json_t *report, FILE *out)
     mw_text_heading(out, "Health of the recording");
     if (!json_array_size(health))
         mw_text_paragraph(out, MW_STYLE_PLAIN, "no complaints");
-    json_array_foreach (health, index, entry) {
+    json_array_foreach(health, index, entry)
+    {
         char *ranks = mw_text_fit_list(mw_json_string(entry, "ranks"), 32);
         mw_text_paragraph(out, MW_STYLE_PLAIN, "%s: %s (rank %s, %.0f times)",
                           mw_json_string(entry, "code"), mw_json_string(entry, "message"), ranks,
@@ -217,7 +220,8 @@ void mw_text_damage(const json_t *document, FILE *out)
     if (!json_array_size(damage))
         return;
     mw_text_heading(out, "Damage: what could not be read");
-    json_array_foreach (damage, index, entry) {
+    json_array_foreach(damage, index, entry)
+    {
         if (index == DAMAGE_SHOWN)
             break;
         mw_text_paragraph(out, MW_STYLE_BAD, "%s: offset %.0f: %s", mw_json_string(entry, "file"),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The report for people: a job that died or hangs (doc.h). Ranks that sit in the same call are shown
- * together, so that ten thousand of them take a line.
+ * The report for people: a job that died or hangs (doc.h). Ranks that sit in the same call are
+ * shown together, so that ten thousand of them take a line.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -85,9 +85,8 @@ static void groups_add(struct groups *groups, const json_t *entry, const char *t
         added->first = added->earliest = entry;
     }
     struct group *group = &groups->list.at[at];
-    mw_rank_set_add(&group->ranks, mw_json_is_null(entry, "rank")
-                                       ? -1
-                                       : (int64_t)mw_json_count_of(entry, "rank"));
+    mw_rank_set_add(&group->ranks,
+                    mw_json_is_null(entry, "rank") ? -1 : (int64_t)mw_json_count_of(entry, "rank"));
     if (mw_json_real_of(entry, "held_s") > mw_json_real_of(group->earliest, "held_s"))
         group->earliest = entry;
 }
@@ -112,7 +111,8 @@ static void text_open_calls(const json_t *calls, FILE *out)
     struct groups groups = {0};
     size_t i;
     json_t *call;
-    json_array_foreach (calls, i, call) {
+    json_array_foreach(calls, i, call)
+    {
         char *what = call_text(call), *where = mw_frame_text(json_object_get(call, "caller"));
         char *both = mw_format("%s %s", what, where);
         groups_add(&groups, call, both);
@@ -128,7 +128,8 @@ static char *last_text(const json_t *entry)
     if (!json_is_object(last))
         return mw_text_copy("it had made no call that is recorded");
     char *where = mw_frame_text(json_object_get(last, "caller"));
-    char *text = mw_format("the last call was %s, from %s", mw_json_string(last, "function"), where);
+    char *text =
+        mw_format("the last call was %s, from %s", mw_json_string(last, "function"), where);
     free(where);
     return text;
 }
@@ -136,8 +137,8 @@ static char *last_text(const json_t *entry)
 static void outside_print(FILE *out, struct group *group)
 {
     char *last = last_text(group->first);
-    char *clock = mw_number_clock(
-        mw_json_string(json_object_get(group->first, "last_call"), "ended"));
+    char *clock =
+        mw_number_clock(mw_json_string(json_object_get(group->first, "last_call"), "ended"));
     size_t count = group->ranks.count;
     char *ranks = mw_rank_set_take(&group->ranks), *fit = mw_text_fit_list(ranks, 50);
     mw_text_paragraph(out, MW_STYLE_BAD, "rank %s: outside MPI", fit);
@@ -151,7 +152,8 @@ static void text_outside(const json_t *outside, FILE *out)
     struct groups groups = {0};
     size_t i;
     json_t *entry;
-    json_array_foreach (outside, i, entry) {
+    json_array_foreach(outside, i, entry)
+    {
         char *last = last_text(entry);
         groups_add(&groups, entry, last);
         free(last);
@@ -163,22 +165,25 @@ static void text_inside(const json_t *instance, FILE *out)
 {
     size_t index;
     json_t *part;
-    json_array_foreach (json_object_get(instance, "inside"), index, part) {
+    json_array_foreach(json_object_get(instance, "inside"), index, part)
+    {
         char *ranks = mw_text_fit_list(mw_json_string(part, "ranks"), 40);
         mw_text_paragraph(out, MW_STYLE_PLAIN, "    %.0f sit in %s: rank %s",
                           mw_json_count_of(part, "count"), mw_json_string(part, "function"), ranks);
         free(ranks);
     }
     if (index > 1)
-        mw_text_paragraph(out, MW_STYLE_BAD,
-                          "    Different collectives on one communicator: an error of the program.");
+        mw_text_paragraph(
+            out, MW_STYLE_BAD,
+            "    Different collectives on one communicator: an error of the program.");
 }
 
 static void text_never(const json_t *instance, FILE *out)
 {
     size_t index;
     json_t *part;
-    json_array_foreach (json_object_get(instance, "never_reached"), index, part) {
+    json_array_foreach(json_object_get(instance, "never_reached"), index, part)
+    {
         char *ranks = mw_text_fit_list(mw_json_string(part, "ranks"), 40);
         char *last = mw_json_is_null(part, "last_instance")
                          ? mw_text_copy("never took part in one")
@@ -196,13 +201,14 @@ static void text_instances(const json_t *instances, FILE *out)
 {
     size_t index;
     json_t *instance;
-    json_array_foreach (instances, index, instance) {
+    json_array_foreach(instances, index, instance)
+    {
         if (index == GROUPS_SHOWN)
             break;
-        mw_text_paragraph(out, MW_STYLE_PLAIN, "Collective %.0f on %s (%.0f ranks):",
-                          mw_json_count_of(instance, "instance"),
-                          mw_json_string(instance, "communicator"),
-                          mw_json_count_of(instance, "size"));
+        mw_text_paragraph(
+            out, MW_STYLE_PLAIN,
+            "Collective %.0f on %s (%.0f ranks):", mw_json_count_of(instance, "instance"),
+            mw_json_string(instance, "communicator"), mw_json_count_of(instance, "size"));
         text_inside(instance, out);
         text_never(instance, out);
         if (mw_json_count_of(instance, "passed") > 0)

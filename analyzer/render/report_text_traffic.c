@@ -12,7 +12,7 @@
 #include "analyzer/render/table.h"
 #include "analyzer/render/text.h"
 
-#define STACK_WIDTH 60
+#define STACK_WIDTH  60
 #define STACK_INDENT 18
 
 /* What is above main is of no interest, also where main has no name. */
@@ -49,8 +49,8 @@ static void site_print(FILE *out, const json_t *site)
 {
     char *time = mw_number_seconds(mw_json_real_of(site, "time_s"));
     char *share = mw_number_percent(mw_json_real_of(site, "share"));
-    char *calls = mw_number_count(mw_json_count_of(site, "calls") +
-                                  mw_json_count_of(site, "nested_calls"));
+    char *calls =
+        mw_number_count(mw_json_count_of(site, "calls") + mw_json_count_of(site, "nested_calls"));
     char *sent = mw_number_bytes(mw_json_count_of(site, "sent_bytes"));
     char *function = mw_text_fit(mw_json_string(site, "function"), 38, 0);
     char *stack = stack_text(site), *fit = mw_text_fit(stack, STACK_WIDTH, 0);
@@ -72,8 +72,7 @@ void mw_text_sites(const json_t *report, FILE *out)
     mw_text_heading(out, "Top call sites");
     fprintf(out, "  %8s  %6s  %8s  %9s  %s\n", "time", "share", "calls", "sent",
             "call, and where it stands");
-    json_array_foreach (listed, index, site)
-        site_print(out, site);
+    json_array_foreach(listed, index, site) site_print(out, site);
     mw_text_more(out, mw_json_count_of(sites, "total"), json_array_size(listed), "call sites");
 }
 
@@ -104,7 +103,8 @@ static void text_sizes(const json_t *report, FILE *out)
     for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
         mw_table_column(table, columns[i]);
     mw_text_heading(out, "Message sizes (bytes that a rank sent or contributed)");
-    json_array_foreach (sizes, index, size) {
+    json_array_foreach(sizes, index, size)
+    {
         double bytes = mw_json_count_of(size, "bytes");
         mw_table_row(table);
         mw_table_cell(table, range_text(size));
@@ -119,15 +119,15 @@ static void text_sizes(const json_t *report, FILE *out)
 
 static void pairs_table(const json_t *messages, FILE *out)
 {
-    static const char *const columns[] = {">from", ">to", ">bytes", ">share", ">messages",
-                                          ">time"};
+    static const char *const columns[] = {">from", ">to", ">bytes", ">share", ">messages", ">time"};
     double whole = mw_json_count_of(messages, "bytes");
     struct mw_table *table = mw_table_create();
     size_t index;
     json_t *pair;
     for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
         mw_table_column(table, columns[i]);
-    json_array_foreach (json_object_get(messages, "listed"), index, pair) {
+    json_array_foreach(json_object_get(messages, "listed"), index, pair)
+    {
         double bytes = mw_json_count_of(pair, "bytes");
         mw_table_row(table);
         mw_table_cell(table, mw_format("%.0f", mw_json_count_of(pair, "src")));
@@ -182,8 +182,8 @@ static void text_pairs(const json_t *report, FILE *out)
 
 static void text_comms(const json_t *report, FILE *out)
 {
-    static const char *const columns[] = {">size",  ">in collectives", ">collectives",
-                                          ">messages", ">bytes", "communicator"};
+    static const char *const columns[] = {">size",     ">in collectives", ">collectives",
+                                          ">messages", ">bytes",          "communicator"};
     const json_t *comms = json_object_get(report, "communicators");
     const json_t *listed = json_object_get(comms, "listed");
     size_t index;
@@ -194,11 +194,13 @@ static void text_comms(const json_t *report, FILE *out)
     for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
         mw_table_column(table, columns[i]);
     mw_text_heading(out, "Communicators");
-    json_array_foreach (listed, index, comm) {
+    json_array_foreach(listed, index, comm)
+    {
         double remote = mw_json_count_of(comm, "remote_size");
         mw_table_row(table);
-        mw_table_cell(table, remote > 0 ? mw_format("%.0f+%.0f", mw_json_count_of(comm, "size"), remote)
-                                        : mw_format("%.0f", mw_json_count_of(comm, "size")));
+        mw_table_cell(table, remote > 0
+                                 ? mw_format("%.0f+%.0f", mw_json_count_of(comm, "size"), remote)
+                                 : mw_format("%.0f", mw_json_count_of(comm, "size")));
         mw_table_cell(table, mw_number_seconds(mw_json_real_of(comm, "collective_s")));
         mw_table_cell(table, mw_number_count(mw_json_count_of(comm, "collectives")));
         mw_table_cell(table, mw_number_count(mw_json_count_of(comm, "messages")));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tables for people, by libsmartcols: columns as wide as their content, 80 columns in all, the last one cut
- * where it does not fit. Cells are escaped here. Main thread only.
+ * Tables for people, by libsmartcols: columns as wide as their content, 80 columns in all, the last
+ * one cut where it does not fit. Cells are escaped here. Main thread only.
  */
 #ifndef MW_RENDER_TABLE_H
 #define MW_RENDER_TABLE_H

@@ -16,7 +16,11 @@
 static size_t utf8_decode(const unsigned char *at, uint32_t *character)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    size_t length = at[0] < 0x80 ? 1 : at[0] >> 5 == 6 ? 2 : at[0] >> 4 == 14 ? 3 : at[0] >> 3 == 30 ? 4 : 0;
+    size_t length = at[0] < 0x80       ? 1
+                    : at[0] >> 5 == 6  ? 2
+                    : at[0] >> 4 == 14 ? 3
+                    : at[0] >> 3 == 30 ? 4
+                                       : 0;
     if (!length)
         return 0;
     *character = length == 1 ? at[0] : at[0] & (0x7fu >> length);
@@ -34,7 +38,8 @@ static size_t utf8_decode(const unsigned char *at, uint32_t *character)
 static int is_dangerous(uint32_t character)
 {
     return character < 0x20 || (character >= 0x7f && character < 0xa0) || character == 0x61c ||
-           character == 0x200e || character == 0x200f || (character >= 0x2028 && character <= 0x202e) ||
+           character == 0x200e || character == 0x200f ||
+           (character >= 0x2028 && character <= 0x202e) ||
            (character >= 0x2066 && character <= 0x2069) || character == 0xfeff;
 }
 
@@ -75,8 +80,8 @@ char *mw_text_fit(const char *text, size_t width, int keep_end)
     for (size_t skip = keep_end ? length - (width - 3) : width - 3; skip > 0; skip--)
         while ((*++cut & 0xc0) == 0x80)
             ;
-    char *fit = keep_end ? mw_format("...%s", cut)
-                         : mw_format("%.*s...", (int)(cut - escaped), escaped);
+    char *fit =
+        keep_end ? mw_format("...%s", cut) : mw_format("%.*s...", (int)(cut - escaped), escaped);
     free(escaped);
     return fit;
 }
@@ -119,7 +124,8 @@ void mw_text_heading(FILE *out, const char *format, ...)
     fprintf(out, "%s\n", mw_style_off(out, MW_STYLE_HEAD));
 }
 
-/* How many bytes of a text fit in `width` characters, broken after a word where that is possible. */
+/* How many bytes of a text fit in `width` characters, broken after a word where that is possible.
+ */
 static size_t text_break(const char *text, size_t width)
 {
     size_t taken = 0, space = 0, characters = 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Text output for people: escaping of what a trace holds, headings, colour on terminals only. Whatever came
- * from a trace goes through mw_text_escape before it is shown: a trace may come from anybody.
+ * Text output for people: escaping of what a trace holds, headings, colour on terminals only.
+ * Whatever came from a trace goes through mw_text_escape before it is shown: a trace may come from
+ * anybody.
  */
 #ifndef MW_RENDER_TEXT_H
 #define MW_RENDER_TEXT_H
@@ -13,9 +14,11 @@
 
 enum mw_style { MW_STYLE_PLAIN, MW_STYLE_HEAD, MW_STYLE_BAD, MW_STYLE_DIM };
 
-/* A copy with control characters, bytes that are not UTF-8 and characters that reorder text as \xNN. */
+/* A copy with control characters, bytes that are not UTF-8 and characters that reorder text as
+ * \xNN. */
 char *mw_text_escape(const char *text);
-/* The same, cut to `width` characters with "..." at the end, or at the start where the end tells more. */
+/* The same, cut to `width` characters with "..." at the end, or at the start where the end tells
+ * more. */
 char *mw_text_fit(const char *text, size_t width, int keep_end);
 /* A list of ranks, "0-3,7,9", cut after a whole entry. */
 char *mw_text_fit_list(const char *list, size_t width);
