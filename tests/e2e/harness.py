@@ -205,7 +205,7 @@ def tidy(text):
     """Output without what differs from run to run: process ids, addresses, which rank came first; lines sorted."""
     text = re.sub(r"0x[0-9a-f]+", "0xADDRESS", text)
     text = re.sub(r"\[\[\d+,\d+\],\d+\]", "[[JOB],RANK]", text)
-    text = re.sub(r"\[[^\]\s]+?(:\d+)+\]", "[HOST:PID]", text)
+    text = re.sub(r"\[[^\]\s]+?(\s*:\d+\s*)+\]", "[HOST:PID]", text)
     text = re.sub(r"\b(PID|pid|tid|rank|process|job)(:?\s+)\d+\b", r"\1\2N", text)
     return sorted(line.rstrip() for line in text.splitlines() if line.strip())
 

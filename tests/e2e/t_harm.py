@@ -26,10 +26,10 @@ def without_frames(text):
 
 def outcome(mpi, mode, job):
     """What a job came to. MPICH's launcher reports the rank that it happens to notice first, the one that died or one that it
-    has just killed itself (9, 15): which of them is no property of the program. When all leave without MPI_Finalize at the same
-    moment, it may or may not be in time to kill some."""
+    has just killed itself (9, 15): which of them is no property of the program. When ranks leave by exit without
+    MPI_Finalize, it may or may not be in time to kill the others, and say so."""
     out, code = tidy(job.stdout), job.code
-    if mpi.name == "mpich" and mode in ("exit_without", "exit5_without", "quick_exit"):
+    if mpi.name == "mpich" and mode in ("exit_one", "exit_without", "exit5_without", "quick_exit"):
         return "any", [line for line in out if line.startswith("total")], tidy(job.stderr)
     if mpi.name == "mpich":
         out = [re.sub(r"(EXIT CODE:|EXIT STRING:).*", r"\1 ...", line) for line in out]

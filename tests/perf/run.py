@@ -99,7 +99,7 @@ def event_bytes(path):
 def applications(mpi, bench, folder, quick):
     base = os.path.join(bench, mpi.name, "bin")
     runs = [("LULESH, 8 ranks", 8, [os.path.join(base, "lulesh2.0"), "-s", "8", "-i", "20" if quick else "300"]),
-            ("HPCG 16^3, 2 ranks", 2, [os.path.join(base, "xhpcg"), "16", "16", "16", "2" if quick else "10"]),
+            ("HPCG 16^3, 2 ranks", 2, [os.path.join(base, "xhpcg"), "16", "16", "16", "2"]),
             ("osu_latency", 2, [os.path.join(base, "osu_latency"), "-m", "1:64", "-i", "200" if quick else "20000"])]
     print("%s, size of the trace" % mpi.name)
     print("  %-20s %12s %14s %14s %10s" % ("", "events", "bytes/event", "with the rest", "time ratio"))
