@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 
 # shellcheck disable=SC2086 # lists of words
 mw_install $mw_packages_build $mw_packages_run
-mw_build build
+mw_build build interpose/libmpiwatch.so interpose/libmpiwatch-mpi3.so analyzer/mpiwatch
 
 halo=build/examples/halo
 if [ ! -x "$halo" ] || [ examples/halo.c -nt "$halo" ]; then

@@ -53,7 +53,7 @@ mw_install() {
     mw_as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $mw_missing
 }
 
-# mw_build FOLDER: configures once, then builds what has changed.
+# mw_build FOLDER [TARGET ...]: configures once, then builds what has changed (all, or the named targets).
 mw_build() {
     if [ -f "$1/build.ninja" ]; then
         mw_say "building what has changed in $1"
@@ -61,5 +61,7 @@ mw_build() {
         mw_say "configuring and building in $1"
         meson setup "$1" || return 1
     fi
-    ninja -C "$1"
+    mw_folder=$1
+    shift
+    ninja -C "$mw_folder" "$@"
 }

@@ -9,7 +9,7 @@ import shutil
 
 import expectation
 from harness import Failure, Job, STUBS, PROGRAMS, check, library, main, mpi_test, same, test
-from mpi import MPICH, OPENMPI, build_folder, compile_file, WARNINGS
+from mpi import build_folder, compile_file, WARNINGS
 from trace import Trace
 from tools import counter_tool, tool_counts
 
@@ -167,6 +167,18 @@ def threads_have_their_own_records(mpi, folder):
         start = process.started(foreign[0])
         same((start.function, start.tag), ("MPI_Irecv", 50), "the start of that request")
         check(start in [event for call in process.calls(0) for event in call.events], "it was not the main thread's")
+
+
+@mpi_test(only="mpich")
+def functions_of_mpi4(mpi, folder):
+    prefix = os.path.join(folder, "expect")
+    program_path = mpi.build("calls4.c")
+    plain = mpi.run(2, [program_path], folder, env={"MWTEST_EXPECT": prefix}).expect(0)
+    job, path = mpi.record(2, [program_path], folder)
+    same((job.code, job.stdout, job.stderr), (plain.code, plain.stdout, plain.stderr), "result")
+    trace = Trace(path)
+    for rank in range(2):
+        expectation.compare(trace.rank(rank), lines_of(prefix, rank))
 
 
 def build_abi(folder):

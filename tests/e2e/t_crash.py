@@ -165,6 +165,24 @@ def collect_twice_changes_nothing(mpi, folder):
         compare_with_log(process, logged(log, process.rank))
 
 
+@mpi_test(variants=("kill", "exit0", "exit3"))
+def mpiwatch_run_collects_at_the_end(mpi, folder, mode):
+    """The command sets the preload for the ranks alone, ends with the job's code, and leaves nothing to collect."""
+    program = mpi.build("ending.c")
+    log, path = os.path.join(folder, "log"), os.path.join(folder, "job.mpiw")
+    argv = mpi.launch(3, [program, mode, "100"])
+    job = command([setting("MW_CLI"), "run", "-o", path, "--"] + argv, folder, env={"MWTEST_LOG": log})
+    codes = {"exit0": (0,), "exit3": (3,), "kill": (137, 9)}[mode]  # Open MPI's and hydra's way to tell a SIGKILL
+    check(job.code in codes, job.describe())
+    trace = Trace(path)
+    same([process.rank for process in trace.processes], [0, 1, 2], "ranks")
+    for process in trace.processes:
+        compare_with_log(process, logged(log, process.rank))
+    no_mappings_of(trace)
+    ours = [line for line in job.stderr.splitlines() if "mpiwatch" in line]
+    check(0 < len(ours) <= 2, "what the command says at the end: %s" % ours)
+
+
 def report_json(path, folder, *options):
     job = command([setting("MW_CLI"), "report", "--format", "json", *options, path], folder).expect(0)
     return json.loads(job.stdout)

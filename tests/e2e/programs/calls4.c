@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Calls that came with MPI-4, on two ranks, with the expected record beside each: large counts, Isendrecv, persistent
+ * collectives, communicators from groups of a session, and partitioned messages, which so far are only passed on.
+ */
+#include "expect.h"
+
+enum { N = 10, BYTES = 4 * N };
+
+static int rank, other;
+static int a[N], b[N], sum[N];
+static const MPI_Comm world = MPI_COMM_WORLD;
+
+static void large_counts(void)
+{
+    MPI_Request requests[2];
+    MPI_Status status;
+    MPI_Irecv_c(b, N, MPI_INT, other, 1, world, &requests[0]);
+    expect("MPI_Irecv_c | RECV peer=%d tag=1 in=%d comm=world request", other, BYTES);
+    MPI_Isend_c(a, N, MPI_INT, other, 1, world, &requests[1]);
+    expect("MPI_Isend_c | SEND peer=%d tag=1 bytes=%d comm=world request", other, BYTES);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    expect("MPI_Waitall | DONE of=MPI_Irecv_c peer=%d tag=1 in=%d | DONE of=MPI_Isend_c peer=%d tag=1", other, BYTES, other);
+    if (rank == 0) {
+        MPI_Send_c(a, N, MPI_INT, 1, 2, world);
+        expect("MPI_Send_c | SEND peer=1 tag=2 bytes=%d comm=world", BYTES);
+    } else {
+        MPI_Recv_c(b, N, MPI_INT, MPI_ANY_SOURCE, 2, world, &status);
+        expect("MPI_Recv_c | RECV peer=0 tag=2 in!=%d comm=world any=SOURCE", BYTES);
+    }
+    MPI_Allreduce_c(a, sum, N, MPI_INT, MPI_SUM, world);
+    expect("MPI_Allreduce_c | COLL root=-1 out=%d in=%d comm=world", BYTES, BYTES);
+    CHECK(sum[1] == 2);
+    const MPI_Count counts[2] = {1, 2};
+    const MPI_Aint displs[2] = {0, 1};
+    MPI_Gatherv_c(a, rank + 1, MPI_INT, b, counts, displs, MPI_INT, 0, world);
+    expect("MPI_Gatherv_c | COLL root=0 out=%d in=%d comm=world", 4 * (rank + 1), rank ? 0 : 12);
+}
+
+static void both_ways_at_once(void)
+{
+    MPI_Request request;
+    MPI_Isendrecv(a, N, MPI_INT, other, 3, b, N, MPI_INT, other, 3, world, &request);
+    expect("MPI_Isendrecv | SEND peer=%d tag=3 bytes=%d comm=world | RECV peer=%d tag=3 in=%d comm=world request", other,
+           BYTES, other, BYTES);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    expect("MPI_Wait | DONE of=MPI_Isendrecv peer=%d tag=3 in=%d", other, BYTES);
+    CHECK(b[1] == 1);
+}
+
+static void persistent_collectives(void)
+{
+    MPI_Request requests[2];
+    MPI_Allreduce_init(a, sum, N, MPI_INT, MPI_SUM, world, MPI_INFO_NULL, &requests[0]);
+    expect("MPI_Allreduce_init");
+    MPI_Barrier_init(world, MPI_INFO_NULL, &requests[1]);
+    expect("MPI_Barrier_init");
+    for (int i = 0; i < 2; i++) {
+        MPI_Start(&requests[0]);
+        expect("MPI_Start | COLL root=-1 out=%d in=%d comm=world persistent request", BYTES, BYTES);
+        MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+        expect("MPI_Wait | DONE of=MPI_Start");
+        MPI_Start(&requests[1]);
+        expect("MPI_Start | COLL root=-1 out=0 in=0 comm=world persistent request");
+        MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
+        expect("MPI_Wait | DONE of=MPI_Start");
+    }
+    CHECK(sum[1] == 2);
+    MPI_Request_free(&requests[0]);
+    expect("MPI_Request_free");
+    MPI_Request_free(&requests[1]);
+    expect("MPI_Request_free");
+}
+
+static void session(void)
+{
+    MPI_Session handle;
+    MPI_Group group;
+    MPI_Comm comm;
+    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &handle);
+    MPI_Group_from_session_pset(handle, "mpi://WORLD", &group);
+    MPI_Comm_create_from_group(group, "mwtest", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm);
+    expect("MPI_Comm_create_from_group");
+    MPI_Sendrecv(a, N, MPI_INT, other, 4, b, N, MPI_INT, other, 4, comm, MPI_STATUS_IGNORE);
+    expect("MPI_Sendrecv | SEND peer=%d tag=4 bytes=%d comm=from_group | RECV peer=%d tag=4 in=%d comm=from_group", other,
+           BYTES, other, BYTES);
+    MPI_Comm_free(&comm);
+    expect("MPI_Comm_free");
+    MPI_Group_free(&group);
+    MPI_Session_finalize(&handle);
+}
+
+static void partitioned(void)
+{
+    MPI_Request request;
+    if (rank == 0) {
+        MPI_Psend_init(a, 2, N / 2, MPI_INT, 1, 5, world, MPI_INFO_NULL, &request);
+        MPI_Start(&request);
+        MPI_Pready(0, request);
+        MPI_Pready(1, request);
+    } else {
+        MPI_Precv_init(b, 2, N / 2, MPI_INT, 0, 5, world, MPI_INFO_NULL, &request);
+        MPI_Start(&request);
+    }
+    expect("MPI_Start");
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    expect("MPI_Wait");
+    MPI_Request_free(&request);
+    expect("MPI_Request_free");
+    CHECK(rank == 0 || b[1] == 1);
+}
+
+int main(int argc, char **argv)
+{
+    int size;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(world, &rank);
+    MPI_Comm_size(world, &size);
+    CHECK(size == 2);
+    other = 1 - rank;
+    expect_open(rank);
+    expect("MPI_Init");
+    for (int i = 0; i < N; i++)
+        a[i] = i;
+    large_counts();
+    both_ways_at_once();
+    persistent_collectives();
+    session();
+    partitioned();
+    MPI_Barrier(world);
+    expect("MPI_Barrier | COLL root=-1 out=0 in=0 comm=world");
+    if (rank == 0)
+        printf("sum %d\n", sum[1]);
+    expect("MPI_Finalize");
+    MPI_Finalize();
+    return 0;
+}
