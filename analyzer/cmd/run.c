@@ -23,17 +23,16 @@
 struct options {
     char **command;
     const char *library, *output;
-    char *stack, *mode;
+    char *stack;
     int verbose;
 };
 
-enum { KEY_LIBRARY = 256, KEY_STACK, KEY_MODE };
+enum { KEY_LIBRARY = 256, KEY_STACK };
 
 static const struct argp_option option_list[] = {
     {"output", 'o', "NAME", 0,
      "the trace's folder, NAME.mpiw; must not exist (default: mpiwatch-PROGRAM-TIME.mpiw)", 0},
     {"stack", KEY_STACK, "N", 0, "frames recorded of each call site, 0 to 32 (8)", 0},
-    {"mode", KEY_MODE, "MODE", 0, "passed on as MPIWATCH_MODE", 0},
     {"library", KEY_LIBRARY, "FILE", 0, "preload this library instead of choosing one", 0},
     {"verbose", 'v', NULL, 0, "say what is run and why", 0},
     {0},
@@ -53,9 +52,6 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         if (mw_option_number(state, "--stack", value, 0) > 32)
             argp_error(state, "--stack: at most 32");
         options->stack = value;
-        return 0;
-    case KEY_MODE:
-        options->mode = value;
         return 0;
     case KEY_LIBRARY:
         options->library = value;
@@ -156,8 +152,6 @@ static void variables_fill(struct mw_variables *variables, const struct options 
     mw_variables_set(variables, "MPIWATCH_COMMAND", mw_job_command_text(options->command));
     if (options->stack)
         mw_variables_set(variables, "MPIWATCH_STACK", mw_text_copy(options->stack));
-    if (options->mode)
-        mw_variables_set(variables, "MPIWATCH_MODE", mw_text_copy(options->mode));
 }
 
 /* The library's absolute path, or NULL (said). */

@@ -191,9 +191,9 @@ class Environment(RunTest):
         self.assertEqual(len(keys), 3)
 
     def test_settings(self):
-        self.run_job("app", options=("--stack", "3", "--mode", "summary"), MPIWATCH_FILES="process")
-        self.assertEqual((self.variables["MPIWATCH_STACK"], self.variables["MPIWATCH_MODE"],
-                          self.variables["MPIWATCH_FILES"]), ("3", "summary", "process"))
+        self.run_job("app", options=("--stack", "3"), MPIWATCH_FILES="process")
+        self.assertEqual((self.variables["MPIWATCH_STACK"], self.variables["MPIWATCH_FILES"]),
+                         ("3", "process"))
         self.run_cli("run", "--stack", "33", "--", "true", code=129)
 
     def test_settings_reach_other_nodes(self):
