@@ -4,8 +4,12 @@
  * encoding (512 events) and, once in several thousand events, for one write. Events stay in the ring until
  * the chunk that holds them is in the file: whatever kills the process, a reader of the mapping finds them.
  */
+#include <string.h>
+
 #include "output/output.h"
 #include "record/record.h"
+
+#define ENCODER_LEVEL (-8)
 
 /* A chunk ends when it holds this many events: the ring must outlast it by more than one step. */
 static uint64_t chunk_events(const struct mw_thread_state *thread)
@@ -54,6 +58,34 @@ static void step(struct mw_thread_state *thread, uint64_t count)
     thread->encoded += count;
 }
 
+int mw_events_encoder_create(struct mw_thread_state *thread)
+{
+    if (!thread->encoder_memory)
+        thread->encoder_memory = mw_pages(mw_encoder_memory());
+    if (thread->encoder_memory)
+        thread->encoder =
+            mw_encoder_create(thread->encoder_memory, mw_encoder_memory(), ENCODER_LEVEL);
+    return thread->encoder != NULL;
+}
+
+/* Begins work on the encoder. Where a signal handler that called exit() or jumped away has interrupted it,
+ * what it was at begins anew, from the ring, which holds all that is not in the file. */
+static void encoder_take(struct mw_thread_state *thread)
+{
+    if (__builtin_expect(thread->encoding, 0)) {
+        memset(thread->encoder_memory, 0, mw_encoder_memory());
+        mw_events_encoder_create(thread);
+        thread->chunk_open = 0;
+        thread->encoded = thread->flushed;
+    }
+    thread->encoding = 1;
+}
+
+static void encoder_drop(struct mw_thread_state *thread)
+{
+    thread->encoding = 0;
+}
+
 static void encode(struct mw_thread_state *thread, uint64_t count)
 {
     uint64_t start = mw_now();
@@ -69,8 +101,11 @@ static void encode(struct mw_thread_state *thread, uint64_t count)
 
 void mw_events_work(struct mw_thread_state *thread)
 {
-    if (__builtin_expect(settled(thread) - thread->encoded >= MW_ENCODER_STEP, 0))
-        encode(thread, MW_ENCODER_STEP);
+    if (__builtin_expect(settled(thread) - thread->encoded < MW_ENCODER_STEP, 1))
+        return;
+    encoder_take(thread);
+    encode(thread, MW_ENCODER_STEP);
+    encoder_drop(thread);
 }
 
 struct mw_raw_event *mw_event_new(struct mw_thread_state *thread)
@@ -96,9 +131,12 @@ void mw_event_commit(struct mw_thread_state *thread)
 
 void mw_events_flush(struct mw_thread_state *thread)
 {
-    while (thread->encoded < settled(thread)) {
-        uint64_t left = settled(thread) - thread->encoded;
+    thread->poll_open = 0;
+    encoder_take(thread);
+    while (thread->encoded < thread->next) {
+        uint64_t left = thread->next - thread->encoded;
         encode(thread, left < MW_ENCODER_STEP ? left : MW_ENCODER_STEP);
     }
     end_chunk(thread);
+    encoder_drop(thread);
 }

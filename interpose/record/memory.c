@@ -5,8 +5,11 @@
  */
 #include <sched.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #include "record/record.h"
+
+enum { FEW = 64, MANY = 1000 }; /* tries at a lock */
 
 static _Atomic uint64_t total;
 
@@ -28,11 +31,14 @@ uint64_t mw_pages_total(void)
 void mw_lock_slow(struct mw_lock *lock)
 {
     for (unsigned tries = 0;; tries++) {
-        int expected = 0;
-        if (atomic_compare_exchange_weak_explicit(&lock->taken, &expected, 1, memory_order_acquire,
-                                                  memory_order_relaxed))
+        const void *expected = NULL;
+        if (atomic_compare_exchange_weak_explicit(&lock->owner, &expected, &mw_self,
+                                                  memory_order_acquire, memory_order_relaxed) ||
+            expected == &mw_self)
             return;
-        if (tries > 64) /* the holder may be descheduled on this CPU */
+        if (tries > MANY) /* the holder may be a thread that this one's priority keeps from running */
+            nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
+        else if (tries > FEW) /* the holder may be descheduled on this CPU */
             sched_yield();
     }
 }

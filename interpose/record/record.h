@@ -62,6 +62,8 @@ struct mw_thread_state {
     uint64_t flushed; /* all below are in the file */
     struct mw_encoder *encoder;
     int chunk_open;
+    int encoding; /* stays set where a signal handler jumped out of it */
+    void *encoder_memory;
     int poll_open; /* the event before `next` is a poll that may still grow */
     uint32_t index;
     uint32_t requests; /* number of the next request of this thread */
@@ -95,6 +97,7 @@ struct mw_thread_local {
 extern __thread struct mw_thread_local mw_self __attribute__((tls_model("initial-exec")));
 
 /* events.c: appending to the ring, encoding and writing. */
+int mw_events_encoder_create(struct mw_thread_state *thread); /* 0: no memory */
 struct mw_raw_event *mw_event_new(struct mw_thread_state *thread);
 void mw_event_commit(struct mw_thread_state *thread);
 void mw_events_flush(struct mw_thread_state *thread); /* everything of this thread into the file */
@@ -145,21 +148,23 @@ struct mw_ordinals *mw_ordinals_create(void);
 void *mw_pages(size_t size);
 uint64_t mw_pages_total(void);
 
-/* A lock for rare paths: held for some instructions or one write, never across a call of MPI. */
+/* A lock for rare paths: held for some instructions or one write, never across a call of MPI. A thread that
+ * already holds it gets it again: a signal handler that calls exit() or jumps away has interrupted it, and
+ * the code that held it does not go on. */
 struct mw_lock {
-    _Atomic int taken;
+    _Atomic(const void *) owner; /* &mw_self of a thread; NULL free */
 };
 void mw_lock_slow(struct mw_lock *lock);
 static inline void mw_lock_take(struct mw_lock *lock)
 {
-    int expected = 0;
-    if (!atomic_compare_exchange_strong_explicit(&lock->taken, &expected, 1, memory_order_acquire,
-                                                 memory_order_relaxed))
+    const void *expected = NULL;
+    if (!atomic_compare_exchange_strong_explicit(&lock->owner, &expected, &mw_self,
+                                                 memory_order_acquire, memory_order_relaxed))
         mw_lock_slow(lock);
 }
 static inline void mw_lock_drop(struct mw_lock *lock)
 {
-    atomic_store_explicit(&lock->taken, 0, memory_order_release);
+    atomic_store_explicit(&lock->owner, NULL, memory_order_release);
 }
 
 /* health.c: something of us does not work; counted, the first of a code is written at once. */

@@ -51,17 +51,18 @@ static struct mw_thread_state *create(void)
         mw_health("threads", "more than 256 threads call MPI at once: the others are not recorded");
         return NULL;
     }
-    struct mw_thread_state *thread = mw_pages(sizeof *thread);
-    void *memory = mw_pages(mw_encoder_memory());
-    if (!thread || !memory)
+    static int exhausted; /* what a failed try has taken stays taken: no second one */
+    struct mw_thread_state *thread = exhausted ? NULL : mw_pages(sizeof *thread);
+    exhausted = 1;
+    if (!thread || !mw_events_encoder_create(thread) ||
+        !(thread->area = mw_output_thread_area(count, RING_EVENTS, &thread->ring))) {
+        mw_health("threads", "no memory for a thread: it is not recorded");
         return NULL;
+    }
+    exhausted = 0;
     thread->index = count;
-    thread->encoder = mw_encoder_create(memory, mw_encoder_memory(), -8);
     thread->ordinals = mw_ordinals_create();
     thread->sites = mw_callsite_cache_create();
-    thread->area = mw_output_thread_area(count, RING_EVENTS, &thread->ring);
-    if (!thread->encoder || !thread->area)
-        return NULL;
     thread->mask = RING_EVENTS - 1;
     thread->link = atomic_load_explicit(&first, memory_order_relaxed);
     atomic_store_explicit(&first, thread, memory_order_release);
