@@ -148,6 +148,8 @@ def compare(process, lines, thread=0, optional=()):
             check(all(call.error for call, _ in taken), where, "\n  recorded without an error")
             continue
         check(not any(call.error for call, _ in taken), where, "\n  recorded with an error")
+        if "any-effects" in words:
+            continue
         try:
             match_effects(effects, [effect for _, some in taken for effect in some], where)
         except Failure as problem:

@@ -169,6 +169,28 @@ def threads_have_their_own_records(mpi, folder):
         check(start in [event for call in process.calls(0) for event in call.events], "it was not the main thread's")
 
 
+@mpi_test
+def corners_of_the_standard(mpi, folder):
+    prefix = os.path.join(folder, "expect")
+    program_path = mpi.build("corners.c")
+    plain = mpi.run(4, [program_path], folder, env={"MWTEST_EXPECT": prefix}, timeout=120).expect(0)
+    job, path = mpi.record(4, [program_path], folder, timeout=120)
+    same((job.code, job.stdout, job.stderr), (plain.code, plain.stdout, plain.stderr), "result")
+    trace = Trace(path)
+    check(not trace.damage, "damage: %s" % trace.damage)
+    for rank in range(4):
+        process = trace.rank(rank)
+        expectation.compare(process, lines_of(prefix, rank), optional={"MPI_Pcontrol", "MPI_Request_get_status"})
+        same(process.counts["MPI_Pcontrol"], 2, "MPI_Pcontrol")
+        big = [call for call in process.calls() if len(call.events) >= 6000]
+        same(len(big), 1, "calls with thousands of completions")
+        tags = sorted(process.started(event).tag for event in big[0].events if event.kind == "DONE")
+        same(tags, sorted(2 * [100 + i % 1000 for i in range(3000)]), "what the big MPI_Waitall completed")
+        splits = [comm for comm in process.comms.values() if comm.how == "split"]
+        same(len(splits), 301, "communicators")
+        same(len({comm.id for comm in splits}), 301, "their ids")
+
+
 @mpi_test(only="mpich")
 def functions_of_mpi4(mpi, folder):
     prefix = os.path.join(folder, "expect")
