@@ -43,6 +43,7 @@ mw_install() {
     for mw_package in "$@"; do
         mw_is_installed "$mw_package" || mw_missing="$mw_missing $mw_package"
     done
+    mw_installed=$mw_missing
     if [ -z "$mw_missing" ]; then
         mw_say "all $# Debian packages are installed"
         return 0
@@ -55,7 +56,10 @@ mw_install() {
 
 # mw_build FOLDER [TARGET ...]: configures once, then builds what has changed (all, or the named targets).
 mw_build() {
-    if [ -f "$1/build.ninja" ]; then
+    if [ -f "$1/build.ninja" ] && [ -n "${mw_installed:-}" ]; then
+        mw_say "configuring again and building in $1: there are new packages"
+        meson setup --reconfigure "$1" || return 1
+    elif [ -f "$1/build.ninja" ]; then
         mw_say "building what has changed in $1"
     else
         mw_say "configuring and building in $1"

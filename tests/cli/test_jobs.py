@@ -143,9 +143,10 @@ class Jobs(CliTest):
         self.assertEqual(barrier["never_reached"][0]["last_instance"], 0)
 
     def test_exit_without_finalize(self):
-        code = self.plain(*self.ring("2", "exit", ranks=2)).returncode
-        self.assertNotEqual(code, 0)
-        self.job(*self.ring("2", "exit", ranks=2), code=code)
+        # Which code a launcher reports of several is its luck, with and without us.
+        codes = {self.plain(*self.ring("2", "exit", ranks=2)).returncode for _ in range(5)}
+        self.assertNotIn(0, codes)
+        self.assertIn(self.job(*self.ring("2", "exit", ranks=2), code=None).code, codes)
         ends = {end["how"] for end in self.report("job.mpiw")["processes"]["ended"]}
         self.assertLessEqual(ends, {"exit", "collected"})
         self.assertEqual(self.matrix("job.mpiw", "-m", "messages"), {("0", "1"): 2, ("1", "0"): 2})
