@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -23,6 +24,8 @@
 #include "trace/compress.h"
 #include "trace/fields.h"
 #include "trace/residue.h"
+
+#define DESCRIPTORS_FEW 64
 
 static struct {
     struct mw_lock lock;
@@ -66,14 +69,23 @@ uint64_t mw_output_chunks(void)
     return atomic_load(&output.chunks);
 }
 
-/* A number far above those that programs count on, close-on-exec. */
-static int high_descriptor(int file)
+static uint64_t descriptors_allowed(void)
 {
     struct rlimit limit = {.rlim_cur = 256};
     getrlimit(RLIMIT_NOFILE, &limit);
-    int wanted = limit.rlim_cur > 1024 ? 1000 : (int)limit.rlim_cur - 16;
+    return limit.rlim_cur;
+}
+
+/* A number far above those that programs count on, close-on-exec. Never a standard stream, which the program
+ * may have closed. */
+static int high_descriptor(int file)
+{
+    uint64_t allowed = descriptors_allowed();
+    int wanted = allowed > 1024 ? 1000 : allowed > 19 ? (int)allowed - 16 : 3;
     int high = wanted > file ? fcntl(file, F_DUPFD_CLOEXEC, wanted) : -1;
-    if (high < 0)
+    if (high < 0 && wanted > 3 && file < 3)
+        high = fcntl(file, F_DUPFD_CLOEXEC, 3);
+    if (high < 0 && file >= 3)
         return file;
     close(file);
     return high;
@@ -85,6 +97,14 @@ static int still_ours(struct stat *info)
            info->st_ino == output.ino;
 }
 
+static void close_file(void)
+{
+    struct stat info;
+    if (still_ours(&info))
+        close(output.file);
+    output.file = -1;
+}
+
 /* The program may have closed our descriptor and may be using its number: leave that alone. */
 static int reopen(struct stat *info)
 {
@@ -92,7 +112,34 @@ static int reopen(struct stat *info)
     if (output.file < 0)
         return 0;
     output.file = high_descriptor(output.file);
-    return still_ours(info);
+    if (still_ours(info))
+        return 1;
+    if (output.file >= 0) /* another file of that name */
+        close(output.file);
+    output.file = -1;
+    return 0;
+}
+
+/* The lock is held over system calls that end a thread which is being cancelled. */
+static int output_lock(void)
+{
+    int cancel;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    mw_lock_take(&output.lock);
+    return cancel;
+}
+
+static void output_unlock(int cancel)
+{
+    mw_lock_drop(&output.lock);
+    pthread_setcancelstate(cancel, NULL);
+}
+
+/* Where descriptors are few the program needs ours more than we do. */
+static void spare_descriptor(void)
+{
+    if (descriptors_allowed() <= DESCRIPTORS_FEW)
+        close_file();
 }
 
 /* Appends whole chunks, in one write: other processes append to the same file. Under the lock. */
@@ -103,7 +150,7 @@ static void append_two(const void *head, size_t head_size, const void *data, siz
     ssize_t wrote;
     if (head_size + size == 0 || output.failed)
         return;
-    if (!(still_ours(&info) || reopen(&info)) || 
+    if (!(still_ours(&info) || reopen(&info)) ||
         !mw_file_size_allowed((uint64_t)info.st_size + head_size + size)) {
         output.failed = 1;
         return;
@@ -115,6 +162,7 @@ static void append_two(const void *head, size_t head_size, const void *data, siz
         atomic_fetch_add_explicit(&output.bytes, (uint64_t)wrote, memory_order_relaxed);
     /* A part of a chunk is damage that readers skip; what comes after would be lost too. */
     output.failed = wrote != (ssize_t)(head_size + size);
+    spare_descriptor();
 }
 
 static void append(const void *data, size_t size)
@@ -134,26 +182,26 @@ void mw_output_flush(void)
 {
     if (!mw_shared_header())
         return;
-    mw_lock_take(&output.lock);
+    int cancel = output_lock();
     flush_locked();
-    mw_lock_drop(&output.lock);
+    output_unlock(cancel);
     if (output.failed)
         mw_message_once("cannot write to", output.path, "events are missing from the trace");
 }
 
 void mw_output_raw(const uint8_t *chunks, size_t size)
 {
-    mw_lock_take(&output.lock);
+    int cancel = output_lock();
     append(chunks, size);
-    mw_lock_drop(&output.lock);
+    output_unlock(cancel);
 }
 
 void mw_output_events(const uint8_t *chunk, size_t size)
 {
-    mw_lock_take(&output.lock);
+    int cancel = output_lock();
     flush_locked(); /* what the events refer to comes first */
     append(chunk, size);
-    mw_lock_drop(&output.lock);
+    output_unlock(cancel);
     atomic_fetch_add_explicit(&output.chunks, 1, memory_order_relaxed);
     if (output.failed)
         mw_message_once("cannot write to", output.path, "events are missing from the trace");
@@ -169,7 +217,7 @@ static void put(unsigned type, unsigned flags, const void *payload, size_t size,
     mw_chunk_frame(header, type, flags, output.process, payload, (uint32_t)size,
                    (uint32_t)raw_size);
     atomic_fetch_add_explicit(&output.chunks, 1, memory_order_relaxed);
-    mw_lock_take(&output.lock);
+    int cancel = output_lock();
     uint64_t used = atomic_load_explicit(&map->outbox_used, memory_order_relaxed);
     if (map->outbox_capacity - used < sizeof header + size) {
         flush_locked();
@@ -183,7 +231,7 @@ static void put(unsigned type, unsigned flags, const void *payload, size_t size,
         memcpy(to + sizeof header, payload, size);
         atomic_store_explicit(&map->outbox_used, used + sizeof header + size, memory_order_release);
     }
-    mw_lock_drop(&output.lock);
+    output_unlock(cancel);
 }
 
 void mw_output_chunk(unsigned type, const void *payload, size_t size)
@@ -305,9 +353,9 @@ static int begin_file(const struct mw_job_facts *job, uint64_t *first)
 {
     uint8_t chunk[1024];
     size_t size = file_chunk(job, chunk, sizeof chunk);
-    mw_lock_take(&output.lock);
+    int cancel = output_lock();
     append(chunk, size);
-    mw_lock_drop(&output.lock);
+    output_unlock(cancel);
     struct mw_chunk_header header = {0};
     if (!output.failed && pread(output.file, chunk, MW_CHUNK_HEADER_SIZE, 0) == MW_CHUNK_HEADER_SIZE)
         mw_chunk_parse(chunk, &header);
@@ -380,8 +428,7 @@ void mw_output_end(void)
 {
     mw_output_flush();
     mw_shared_remove();
-    struct stat info;
-    if (still_ours(&info))
-        close(output.file);
-    output.file = -1;
+    int cancel = output_lock();
+    close_file();
+    output_unlock(cancel);
 }

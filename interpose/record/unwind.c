@@ -21,13 +21,17 @@
 #ifdef __x86_64__
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <stdatomic.h>
+#include <sys/resource.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include "record/unwind_abi.h"
 
 /* Frames of our own between the wrapper and the walk, at most. */
 #define OWN_FRAMES 16u
+#define DESCRIPTOR_FIRST 160 /* least number of the two that libunwind takes */
 
 static int (*context_get)(ucontext_t *);
 static int (*cursor_init)(struct mw_unw_cursor *, ucontext_t *);
@@ -44,6 +48,34 @@ static int resolve(void *library, const char *name, void *function)
     return found != NULL;
 }
 
+/* libunwind opens a pipe at its first use and keeps it, to try addresses with: it writes and reads there. Low
+ * numbers would shift those that the program gets, and one that closes all descriptors and uses the numbers
+ * again would find the byte in its own file. So the numbers below are taken while it does that. */
+static void first_use(void)
+{
+    ucontext_t context;
+    struct mw_unw_cursor cursor;
+    int taken[DESCRIPTOR_FIRST], count = 0;
+    int last = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    while (last >= 0 && last < DESCRIPTOR_FIRST && count < DESCRIPTOR_FIRST) {
+        taken[count++] = last;
+        last = fcntl(last, F_DUPFD_CLOEXEC, 0);
+    }
+    if (last >= 0)
+        close(last);
+    if (context_get(&context) == 0)
+        cursor_init(&cursor, &context);
+    while (count)
+        close(taken[--count]);
+}
+
+/* Whether the program can do without the two descriptors. */
+static int descriptors_suffice(void)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur > DESCRIPTOR_FIRST + 64;
+}
+
 const char *mw_unwind_setup(void)
 {
     static _Atomic(const char *) outcome;
@@ -51,8 +83,10 @@ const char *mw_unwind_setup(void)
     const char *known = atomic_load(&outcome);
     if (known)
         return known == works ? NULL : known;
-    void *library = dlopen("libunwind.so.8", RTLD_LAZY | RTLD_LOCAL);
-    if (!library)
+    void *library = descriptors_suffice() ? dlopen("libunwind.so.8", RTLD_LAZY | RTLD_LOCAL) : NULL;
+    if (!descriptors_suffice())
+        known = "too few descriptors are allowed for libunwind";
+    else if (!library)
         known = "libunwind.so.8 could not be loaded";
     else if (!resolve(library, "_Ux86_64_getcontext", &context_get) ||
              !resolve(library, "_ULx86_64_init_local", &cursor_init) ||
@@ -63,6 +97,8 @@ const char *mw_unwind_setup(void)
         known = "libunwind.so.8 lacks a function";
     else
         known = works;
+    if (known == works)
+        first_use();
     atomic_store(&outcome, known);
     return known == works ? NULL : known;
 }
