@@ -62,6 +62,18 @@ static void fill(const struct mw_libmpi *lib, mw_handle *handle, const char *nam
         *handle = (mw_handle)object_address(lib, name);
 }
 
+/* Runs of blanks become one: MPICH sets its version as a table. */
+static void first_line(const char *text, char *out, size_t size)
+{
+    size_t length = 0;
+    for (const char *c = text; *c && *c != '\n' && length < size - 1; c++) {
+        char plain = *c == '\t' ? ' ' : *c;
+        if (plain != ' ' || (length && out[length - 1] != ' '))
+            out[length++] = plain;
+    }
+    out[length] = '\0';
+}
+
 /* Open MPI exports its world object, the standard ABI has a library name of its own, and MPICH's family
  * says what it is when asked (callable before MPI_Init). */
 static const struct mw_abi *detect(struct mw_libmpi *lib)
@@ -74,7 +86,7 @@ static const struct mw_abi *detect(struct mw_libmpi *lib)
     int length = 0;
     if (version && version(text, &length) == 0) {
         text[sizeof text - 1] = '\0';
-        snprintf(lib->version, sizeof lib->version, "%.*s", (int)strcspn(text, "\n"), text);
+        first_line(text, lib->version, sizeof lib->version);
     }
     if (strncmp(base, "libmpi_abi.so", 13) == 0)
         return &mw_abi_standard;
