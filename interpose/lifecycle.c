@@ -114,7 +114,7 @@ static void end(struct mw_thread_state *thread, enum mw_end_reason reason, int c
     mw_facts_clock();
     if (thread)
         mw_events_flush(thread);
-    mw_output_flush_others();
+    mw_events_flush_others(thread, mw_output_flush_others());
     mw_facts_counts();
     mw_health_flush();
     mw_facts_cost(mw_clock_ns(CLOCK_MONOTONIC_RAW) - began);

@@ -397,12 +397,12 @@ static enum mw_status write_left(void *context, const uint8_t *chunk, size_t siz
     return MW_OK;
 }
 
-void mw_output_flush_others(void)
+int mw_output_flush_others(void)
 {
     struct mw_residue own = {.alive = 1};
     mw_output_flush();
-    if (mw_shared_view(&own.header, &own.size))
-        mw_residue_chunks(&own, write_left, NULL);
+    return mw_shared_view(&own.header, &own.size) &&
+           mw_residue_chunks(&own, write_left, NULL) == MW_OK;
 }
 
 void mw_output_set_shift(unsigned shift)
@@ -422,6 +422,11 @@ struct mw_map_thread *mw_output_thread_area(uint32_t index, uint64_t events,
                                             struct mw_raw_event **ring)
 {
     return mw_shared_thread(index, events, ring);
+}
+
+int mw_output_thread_mapped(uint32_t index)
+{
+    return mw_shared_path()[0] && atomic_load(&mw_shared_header()->thread_offset[index]) != 0;
 }
 
 void mw_output_end(void)

@@ -34,8 +34,10 @@ void mw_output_raw(const uint8_t *chunks, size_t size);
 struct mw_map_thread *mw_output_thread_area(uint32_t index, uint64_t events,
                                             struct mw_raw_event **ring);
 
-/* Writes what other threads left in the mapping that is not in the file. */
-void mw_output_flush_others(void);
+/* Whether that area is in the mapping. */
+int mw_output_thread_mapped(uint32_t index);
+/* Writes what other threads left in the mapping that is not in the file. 0: it could not be read. */
+int mw_output_flush_others(void);
 /* Removes the mapping: everything is in the file. */
 void mw_output_end(void);
 

@@ -140,3 +140,42 @@ void mw_events_flush(struct mw_thread_state *thread)
     end_chunk(thread);
     encoder_drop(thread);
 }
+
+/* Events [from, to) of another thread's ring. */
+static void write_ring(const struct mw_thread_state *other, struct mw_encoder *encoder,
+                       uint64_t from, uint64_t to)
+{
+    const uint8_t *chunk;
+    size_t size;
+    while (from < to) {
+        mw_encoder_begin(encoder, other->index, from, mw_output_shift());
+        enum mw_status status = MW_OK;
+        while (from < to && status == MW_OK) {
+            uint64_t count = to - from < MW_ENCODER_STEP ? to - from : MW_ENCODER_STEP;
+            status = mw_encoder_step(encoder, other->ring, other->mask, from, count);
+            from += status == MW_OK ? count : 0;
+        }
+        if (mw_encoder_end(encoder, mw_output_process(), &chunk, &size) != MW_OK)
+            return;
+        mw_output_events(chunk, size);
+    }
+}
+
+void mw_events_flush_others(const struct mw_thread_state *self, int done)
+{
+    struct mw_encoder *encoder = NULL;
+    for (struct mw_thread_state *t = mw_threads_first(); t; t = t->link) {
+        uint64_t from = atomic_load_explicit(&t->area->flushed, memory_order_acquire);
+        uint64_t to = atomic_load_explicit(&t->area->committed, memory_order_acquire);
+        if (t == self || from >= to || (done && mw_output_thread_mapped(t->index)))
+            continue;
+        void *memory = encoder ? NULL : mw_pages(mw_encoder_memory());
+        if (memory)
+            encoder = mw_encoder_create(memory, mw_encoder_memory(), ENCODER_LEVEL);
+        if (!encoder) {
+            mw_health("encoder", "no memory: events of other threads are missing");
+            return;
+        }
+        write_ring(t, encoder, from, to);
+    }
+}
