@@ -86,14 +86,14 @@ static void ping_pong(long calls)
 static void longest(long calls)
 {
     double *spans = malloc(calls * sizeof *spans);
-    char data[8] = {0};
+    char data[8] = {0}, in[8];
     MPI_Request request;
     if (!spans)
         return;
     for (long i = 0; i < calls; i++) {
         double start = now();
         if (i % 3 == 0)
-            MPI_Irecv(data, 8, MPI_BYTE, 0, 1, MPI_COMM_WORLD, &request);
+            MPI_Irecv(in, 8, MPI_BYTE, 0, 1, MPI_COMM_WORLD, &request);
         else if (i % 3 == 1)
             MPI_Send(data, 8, MPI_BYTE, 0, 1, MPI_COMM_WORLD);
         else
