@@ -35,7 +35,7 @@ static struct {
     char path[MW_PATH_MAX]; /* of the node file */
     uint64_t process;
     unsigned shift;
-    int failed; /* a write failed: said once */
+    _Atomic int failed; /* a write failed: said once */
     _Atomic uint64_t bytes, chunks;
 } output = {.file = -1};
 
