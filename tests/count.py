@@ -46,9 +46,7 @@ def main(folder):
                     continue
                 # A program that died or ran out of time may have reported no failed case of its own.
                 name = entry["name"]
-                short = name.split(" / ")[-1]
-                if not any(known and (known == short or known.endswith("." + short) or known.endswith("/" + short))
-                           for known in failed_in):
+                if not any(known == name or known.endswith("." + name) for known in failed_in):
                     broken.append("FAILED: %s: %s" % (name, entry["result"]))
     except (OSError, ElementTree.ParseError, ValueError) as error:
         broken.append("FAILED: no results to count: %s" % error)

@@ -5,6 +5,7 @@
 # Standard library only.
 """End-to-end test harness."""
 
+import glob
 import os
 import re
 import shutil
@@ -201,6 +202,17 @@ def command(argv, folder, **options):
     return Job(argv, folder, **options).wait()
 
 
+def remove_mappings(folder):
+    """What the killed processes of a test left in /dev/shm, told by the path of their trace; nothing else there is touched."""
+    for path in glob.glob("/dev/shm/mpiwatch-%d-*" % os.getuid()):
+        try:
+            with open(path, "rb") as file:
+                if (folder + os.sep).encode() in file.read(4096):
+                    os.unlink(path)
+        except OSError:
+            pass
+
+
 def tidy(text):
     """Output without what differs from run to run: process ids, addresses, which rank came first; lines sorted."""
     text = re.sub(r"0x[0-9a-f]+", "0xADDRESS", text)
@@ -278,6 +290,7 @@ def main():
             print("".join("# %s\n" % line for line in traceback.format_exc().splitlines()), end="")
         print("# %.1f s" % (time.monotonic() - began), flush=True)
         if not keep:
+            remove_mappings(folder)
             shutil.rmtree(folder, ignore_errors=True)
     if keep:
         print("# kept %s" % base)

@@ -40,8 +40,15 @@ def compare_with_log(process, log):
 
 
 def collect(path, folder):
-    job = command([setting("MW_CLI"), "collect", path], folder)
-    check(job.code == 0, "mpiwatch collect: %s" % job.describe())
+    """mpiwatch collect; once more where a process was not quite gone yet."""
+    for _ in range(40):
+        job = command([setting("MW_CLI"), "collect", path], folder)
+        check(job.code == 0, "mpiwatch collect: %s" % job.describe())
+        pids = [process.pid for process in Trace(path, events=False).processes]
+        left = [pid for pid in pids if glob.glob("/dev/shm/mpiwatch-*-%d-*" % pid) and os.path.exists("/proc/%d" % pid)]
+        if not left:
+            break
+        time.sleep(0.1)
     return job
 
 
