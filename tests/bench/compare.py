@@ -134,8 +134,10 @@ def hpcg(mpi, folder):
             text = file.read()
         check("HPCG result is VALID" in text, "not valid:\n" + text[-500:])
         # How many sets fit into the time, and so the mean residual's last digits, are free; what is tested is not.
-        return re.findall(r"^.*(?:Iteration Count Information::(?!.*(?:sets|Total))|Departure|spectral|Number of (?:Equations|Nonzero)).*$",
-                          text, re.M)
+        found = re.findall(r"^.*(?:Iteration Count Information::(?!.*(?:sets|Total))|Departure|spectral|Number of (?:Equations|Nonzero)).*$",
+                           text, re.M)
+        check(len(found) > 5, "few results in\n" + text)
+        return found
     same(run("ours", mpi.library()), run("plain", None), "results")
     same([process.rank for process in Trace(os.path.join(folder, "job.mpiw")).processes], [0, 1], "ranks")
 
