@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Programs that do what no program should: mistakes, jumps, signals, threads that never end, descriptors that are closed or few. Each is
-# run with and without us and must not differ; then what the trace has of it is checked.
+# Programs that do what no program should: mistakes, jumps, signals, threads that never end,
+# descriptors that are closed or few. Each is run with and without us and must not differ; then what
+# the trace has of it is checked.
 """Hostile programs."""
 
 import os
@@ -15,7 +16,7 @@ def outcome(job):
 
 
 def both(mpi, folder, program, arguments, env=None):
-    """Runs a program of one rank without and with us; fails unless both end alike. The trace's process."""
+    """Runs a program of one rank without and with us; fails unless both end alike."""
     argv = [program] + [str(argument) for argument in arguments]
     plain = mpi.run(1, argv, folder, env=env)
     job, path = mpi.record(1, argv, folder, env=env)
@@ -39,7 +40,7 @@ def null_pointers(mpi, folder):
 
 @mpi_test
 def jumps_out_of_error_handlers(mpi, folder):
-    """What follows is recorded, and not as if a callback had called it; no request is taken for another."""
+    """What follows is recorded, not as if a callback had called it; no request is taken for another."""
     _, path = both(mpi, folder, mpi.build("hostile_jumps.c"), [])
     process = Trace(path).rank(0)
     same(kinds(process, "MPI_Allreduce"), ["COLL"] * 200, "reductions")
@@ -68,7 +69,7 @@ def signals(mpi, folder, mode):
 
 @mpi_test(variants=("", "/nonexistent"))
 def threads_that_do_not_end(mpi, folder, shm):
-    """With the mapping and without one: all calls are recorded, each wait completes its own thread's request."""
+    """With and without a mapping: all calls are recorded, a wait completes its own thread's request."""
     _, path = both(mpi, folder, mpi.build("hostile_threads.c", "-lpthread"), [500],
                    env={"MPIWATCH_SHM": shm} if shm else None)
     process = Trace(path).rank(0)
@@ -88,7 +89,8 @@ def descriptors(mpi, folder, mode):
             "gone": [trace, os.path.join(folder, "own")]}.get(mode, [])
     found = []
     for preload in (None, mpi.library()):
-        job = mpi.run(1, [program, mode, report] + more, folder, preload=preload, env={"MPIWATCH_OUT": trace})
+        job = mpi.run(1, [program, mode, report] + more, folder, preload=preload,
+                      env={"MPIWATCH_OUT": trace})
         text = None
         if os.path.exists(report):
             with open(report) as file:
@@ -102,20 +104,23 @@ def descriptors(mpi, folder, mode):
 
 @mpi_test
 def many_requests(mpi, folder):
-    """In one wait, in reverse order: no chain is walked for each. Of several that fail and succeed at once each is told."""
+    """In one wait, in reverse order: no chain is walked for each. Of several that fail and succeed at
+    once each is told."""
     count = 60000
     job, path = both(mpi, folder, mpi.build("hostile_requests.c"), [count])
     seconds = float([line for line in job.stderr.splitlines() if line[:1].isdigit()][0])
     check(seconds < 2, "%d requests took %.3f s in one wait" % (2 * count, seconds))
     process = Trace(path).rank(0)
-    parts = [part for call in process.calls() if call.function == "MPI_Waitall" for part in call.parts]
+    parts = [part for call in process.calls() if call.function == "MPI_Waitall"
+             for part in call.parts]
     same(len(parts), 2 * count, "completed requests")
     same(len({part.request for part in parts}), 2 * count, "different ones")
-    some = [part for call in process.calls() if call.function == "MPI_Waitsome" for part in call.events
-            if part.kind == "DONE"]
+    some = [part for call in process.calls() if call.function == "MPI_Waitsome"
+            for part in call.events if part.kind == "DONE"]
     same(len(some), 2, "completed by Waitsome")
     if "failed" in job.stdout:  # not with Open MPI 4.1, see above
-        same([part.bytes_in for part in some if "error" not in part.flags], [4], "bytes of what succeeded")
+        same([part.bytes_in for part in some if "error" not in part.flags], [4],
+             "bytes of what succeeded")
 
 
 main()

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What descriptors the program gets from MPI_Init on. Arguments: "closed" (no stdin, stdout and stderr), "few" (at most N), "low" (prints
- * the lowest free number), "gone FOLDER" (removes the trace, opens a file as stderr, closes all high descriptors); then the file to
- * print to. One rank.
+ * What descriptors the program gets from MPI_Init on. Arguments: "closed" (no stdin, stdout and
+ * stderr), "few" (at most N), "low" (prints the lowest free number), "gone FOLDER" (removes the
+ * trace, opens a file as stderr, closes all high descriptors); then the file to print to. One
+ * rank.
  */
 #include <fcntl.h>
 #include <mpi.h>

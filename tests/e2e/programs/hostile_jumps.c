@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An error handler jumps out of a send and out of a wait, again and again from other depths of the stack, and calls from still
- * deeper frames follow. Large frames that nobody fills leave what the abandoned call had written there. One rank.
+ * An error handler jumps out of a send and out of a wait, again and again from other depths of the
+ * stack, and calls from still deeper frames follow. Large frames that nobody fills leave what the
+ * abandoned call had written there. One rank.
  */
 #include <mpi.h>
 #include <setjmp.h>
@@ -41,7 +42,7 @@ static int reduce(int depth)
     return all;
 }
 
-/* A receive that is too short fails in the wait; the next, whose handle is likely the same, does not. */
+/* A receive that is too short fails in the wait; the next, likely of the same handle, does not. */
 static void short_receive(int length)
 {
     static int from[4] = {1, 2, 3, 4}, to[4];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Gives null pointers where MPI wants requests, arrays or handles, with MPI_ERRORS_RETURN, and prints the class of each error. Only
- * calls that both MPIs check are made; one rank.
+ * Gives null pointers where MPI wants requests, arrays or handles, with MPI_ERRORS_RETURN, and
+ * prints the class of each error. Only calls that both MPIs check are made; one rank.
  */
 #include <mpi.h>
 #include <stdio.h>

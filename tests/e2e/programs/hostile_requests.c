@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * N receives and N sends under way at once, completed by one MPI_Waitall in the reverse order of their start; prints how long that took
- * to stderr. Then receives that fail in MPI_Waitsome. One rank.
+ * N receives and N sends under way at once, completed by one MPI_Waitall in the reverse order of
+ * their start; prints how long that took to stderr. Then receives that fail in MPI_Waitsome. One
+ * rank.
  */
 #include <mpi.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Four threads send small messages to themselves, whose requests all have one handle, and are still there when MPI is finalized.
- * Argument: messages of each thread. One rank.
+ * Four threads send small messages to themselves, whose requests all have one handle, and are
+ * still there when MPI is finalized. Argument: messages of each thread. One rank.
  */
 #include <mpi.h>
 #include <pthread.h>
