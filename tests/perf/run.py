@@ -133,10 +133,12 @@ def main(arguments):
             if reason:
                 print("%s: skipped, %s" % (mpi.name, reason))
                 continue
+            own = os.path.join(folder, mpi.name) # traces of the other MPI have the same names
+            os.mkdir(own)
             try:
-                show(mpi, interleaved(mpi, folder, rounds, calls))
+                show(mpi, interleaved(mpi, own, rounds, calls))
                 if bench:
-                    applications(mpi, bench, folder, quick)
+                    applications(mpi, bench, own, quick)
                 measured += 1
             except Skip as skipped:
                 print("%s: skipped, %s" % (mpi.name, skipped))
