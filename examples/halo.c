@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A two-dimensional halo exchange, the commonest pattern of MPI programs: a square grid is divided among the ranks, each step
- * trades the borders with the four neighbours and averages (Jacobi), and every tenth step all ranks agree on the change.
- * Usage: halo [STEPS [CELLS_A_SIDE]], the latter for each rank. Prints a checksum that depends on neither time nor tools.
+ * A two-dimensional halo exchange, the commonest pattern of MPI programs: a square grid is divided
+ * among the ranks, each step trades the borders with the four neighbours and averages (Jacobi), and
+ * every tenth step all ranks agree on the change. Usage: halo [STEPS [CELLS_A_SIDE]], the latter
+ * for each rank. Prints a checksum that depends on neither time nor tools.
  */
 #include <math.h>
 #include <mpi.h>
@@ -64,8 +65,8 @@ static void grid_exchange(struct grid *grid)
     static const int opposite[SIDES] = {SOUTH, NORTH, EAST, WEST};
     MPI_Request requests[2 * SIDES];
     for (int side = 0; side < SIDES; side++)
-        MPI_Irecv(grid->in[side], grid->cells, MPI_DOUBLE, grid->neighbour[side], opposite[side], grid->comm,
-                  &requests[side]);
+        MPI_Irecv(grid->in[side], grid->cells, MPI_DOUBLE, grid->neighbour[side], opposite[side],
+                  grid->comm, &requests[side]);
     for (int side = 0; side < SIDES; side++) {
         for (int i = 0; i < grid->cells; i++)
             grid->out[side][i] = *border(grid, side, i, 0);
@@ -129,8 +130,8 @@ int main(int argc, char **argv)
     }
     double sum = grid_sum(&grid);
     if (rank == 0)
-        printf("halo: %d ranks, %d steps of %d x %d cells, last change %.3e, checksum %.6f\n", size, steps, cells, cells,
-               largest, sum);
+        printf("halo: %d ranks, %d steps of %d x %d cells, last change %.3e, checksum %.6f\n", size,
+               steps, cells, cells, largest, sum);
     MPI_Comm_free(&grid.comm);
     MPI_Finalize();
     return 0;

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# From a fresh Debian 12 to a first report: installs what is missing, builds in build/, runs the halo exchange with four
-# ranks of Open MPI under the library, and prints the report and the matrix. Run again, it only runs the job.
+# From a fresh Debian 12 to a first report: installs what is missing, builds in build/, runs the
+# halo exchange with four ranks of Open MPI under the library, and prints the report and the matrix.
+# Run again, it only runs the job.
 set -eu
 cd "$(dirname "$0")/.."
 . tools/setup.sh

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Counts what "meson test" ran: each case of a test that prints TAP, each other test once. Names what failed and what
-# was skipped, ends with the line "N passed, N failed, N skipped"; exit code 1 when something failed or nothing ran.
+# Counts what "meson test" ran: each case of a test that prints TAP, each other test once. Names
+# what failed and what was skipped, ends with the line "N passed, N failed, N skipped"; exit code 1
+# when something failed or nothing ran.
 """Sums up a run of meson test."""
 
 import json
@@ -15,7 +16,9 @@ GOOD = ("OK", "EXPECTEDFAIL", "SKIP")
 
 def cases(folder):
     """Yields (test, case, outcome, reason) from the JUnit log."""
-    for suite in ElementTree.parse(os.path.join(folder, "testlog.junit.xml")).getroot().iter("testsuite"):
+    for suite in (
+        ElementTree.parse(os.path.join(folder, "testlog.junit.xml")).getroot().iter("testsuite")
+    ):
         for case in suite.iter("testcase"):
             outcome, reason = "passed", ""
             for child in case:
@@ -38,13 +41,17 @@ def main(folder):
                 failed_in.add(suite)
                 failed_in.add(case)
             if outcome != "passed":
-                lines.append("%s: %s: %s%s" % (outcome.upper(), suite, case, reason and " (%s)" % reason.strip()))
+                lines.append(
+                    "%s: %s: %s%s"
+                    % (outcome.upper(), suite, case, reason and " (%s)" % reason.strip())
+                )
         with open(os.path.join(folder, "testlog.json")) as log:
             for line in log:
                 entry = json.loads(line)
                 if entry["result"] in GOOD:
                     continue
-                # A program that died or ran out of time may have reported no failed case of its own.
+                # A program that died or ran out of time may have reported no failed case of its
+                # own.
                 name = entry["name"]
                 if not any(known == name or known.endswith("." + name) for known in failed_in):
                     broken.append("FAILED: %s: %s" % (name, entry["result"]))

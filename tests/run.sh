@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Every test with one command: installs what is missing, builds in build/, runs all suites and counts. The last line is
-# "N passed, N failed, N skipped"; the exit code is 0 only when nothing failed. Arguments go to "meson test".
+# Every test with one command: installs what is missing, builds in build/, runs all suites and
+# counts. The last line is "N passed, N failed, N skipped"; the exit code is 0 only when nothing
+# failed. Arguments go to "meson test".
 set -eu
 cd "$(dirname "$0")/.."
 . tools/setup.sh

@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Sourced by examples/quickstart.sh and tests/run.sh: which Debian packages the project needs, how they are installed
-# and how it is built. One place, so that the two commands of the README agree. POSIX sh; run from the project's root.
+# Sourced by examples/quickstart.sh and tests/run.sh: which Debian packages the project needs, how
+# they are installed and how it is built. One place, so that the two commands of the README agree.
+# POSIX sh; run from the project's root.
 
 # Debian's own tools come first: the Python modules the tests use are Debian packages.
 PATH=/usr/bin:/bin:/usr/sbin:/sbin:$PATH
 export PATH
 
-mw_packages_build="gcc libc6-dev meson ninja-build pkg-config python3 libzstd-dev libxxhash-dev uthash-dev libdw-dev
-    libelf-dev libjansson-dev libsmartcols-dev libunwind-dev"
+mw_packages_build="gcc libc6-dev meson ninja-build pkg-config python3 libzstd-dev libxxhash-dev
+    uthash-dev libdw-dev libelf-dev libjansson-dev libsmartcols-dev libunwind-dev"
 mw_packages_run="openmpi-bin libopenmpi-dev"
-mw_packages_test="libcmocka-dev mpich libmpich-dev g++ gfortran clang python3-mpi4py python3-jsonschema python3-zstandard
-    python3-xxhash scdoc strace binutils util-linux gdb"
+mw_packages_test="libcmocka-dev mpich libmpich-dev g++ gfortran clang python3-mpi4py
+    python3-jsonschema python3-zstandard python3-xxhash scdoc strace binutils util-linux gdb"
 
 mw_say() {
     printf '== %s\n' "$*"
@@ -33,7 +34,8 @@ mw_is_installed() {
     [ "$(dpkg-query -W -f '${db:Status-Abbrev}' "$1" 2>/dev/null)" = "ii " ]
 }
 
-# mw_install PACKAGE ...: installs what is missing; does nothing, and asks nobody, when all is there.
+# mw_install PACKAGE ...: installs what is missing; does nothing, and asks nobody, when all is
+# there.
 mw_install() {
     if ! command -v dpkg-query >/dev/null 2>&1; then
         mw_say "this is no Debian system: not installing anything, hoping that all is there"
@@ -51,10 +53,12 @@ mw_install() {
     mw_say "installing Debian packages:$mw_missing"
     mw_as_root apt-get update -q || return 1
     # shellcheck disable=SC2086 # a list of words
-    mw_as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $mw_missing
+    mw_as_root env DEBIAN_FRONTEND=noninteractive \
+        apt-get install -q -y --no-install-recommends $mw_missing
 }
 
-# mw_build FOLDER [TARGET ...]: configures once, then builds what has changed (all, or the named targets).
+# mw_build FOLDER [TARGET ...]: configures once, then builds what has changed (all, or the named
+# targets).
 mw_build() {
     if [ -f "$1/build.ninja" ] && [ -n "${mw_installed:-}" ]; then
         mw_say "configuring again and building in $1: there are new packages"

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Compares what the test programs wrote down (programs/expect.h) with what a trace holds, call by call. Free are only the
-# things that MPI leaves free: how a Waitsome splits its completions, how often a poll fails.
+# Compares what the test programs wrote down (programs/expect.h) with what a trace holds, call by
+# call. Free are only the things that MPI leaves free: how a Waitsome splits its completions, how
+# often a poll fails.
 """Expected records against recorded ones."""
 
 import re
@@ -9,8 +10,16 @@ import re
 from harness import Failure, check
 
 # Nobody promises how many of these a program makes.
-POLLING = {"MPI_Test", "MPI_Testany", "MPI_Testsome", "MPI_Testall", "MPI_Iprobe", "MPI_Improbe", "MPI_Waitsome",
-           "MPI_Request_get_status"}
+POLLING = {
+    "MPI_Test",
+    "MPI_Testany",
+    "MPI_Testsome",
+    "MPI_Testall",
+    "MPI_Iprobe",
+    "MPI_Improbe",
+    "MPI_Waitsome",
+    "MPI_Request_get_status",
+}
 
 
 def parse(line):
@@ -18,7 +27,12 @@ def parse(line):
     head, *effects = line.split(" | ")
     words = head.split()
     repeat = next((word[1:] for word in words[1:] if word.startswith("*")), "1")
-    return words[0], repeat, [parse_effect(text) for text in effects], set(words[1:]) - {"*" + repeat}
+    return (
+        words[0],
+        repeat,
+        [parse_effect(text) for text in effects],
+        set(words[1:]) - {"*" + repeat},
+    )
 
 
 def parse_effect(text):
@@ -42,8 +56,19 @@ def parse_effect(text):
     return effect
 
 
-FLAGS = {"any_source", "any_tag", "sync", "buffered", "ready", "request", "persistent", "cancelled", "freed", "matched",
-         "nested"}
+FLAGS = {
+    "any_source",
+    "any_tag",
+    "sync",
+    "buffered",
+    "ready",
+    "request",
+    "persistent",
+    "cancelled",
+    "freed",
+    "matched",
+    "nested",
+}
 
 
 def seen_effect(process, event):
@@ -101,31 +126,41 @@ def match_effects(expected, seen, where):
     for effect in expected:
         found = next((other for other in left if not agrees(effect, other)), None)
         if found is None:
-            near = min(left, key=lambda other: (other["kind"] != effect["kind"], len(agrees(effect, other))), default=None)
-            raise Failure("%s\n  expected %s\n  recorded %s\n  %s" % (
-                where, effect, seen, near and "nearest: " + "; ".join(agrees(effect, near))))
+            near = min(
+                left,
+                key=lambda other: (other["kind"] != effect["kind"], len(agrees(effect, other))),
+                default=None,
+            )
+            raise Failure(
+                "%s\n  expected %s\n  recorded %s\n  %s"
+                % (where, effect, seen, near and "nearest: " + "; ".join(agrees(effect, near)))
+            )
         left.remove(found)
     if left:
         raise Failure("%s\n  recorded too much: %s" % (where, left))
 
 
 def compare(process, lines, thread=0, optional=()):
-    """Fails unless the calls of a thread are those that `lines` describe. Plain calls that the lines never name, and
-    functions in `optional`, are left out."""
+    """Fails unless the calls of a thread are those that `lines` describe. Plain calls that the
+    lines never name, and functions in `optional`, are left out."""
     expected = [parse(line) for line in lines]
     named = {entry[0] for entry in expected}
     calls = []
     for call in process.calls(thread):
         if call.kind == "POLL" or (call.function in optional and call.function not in named):
             continue
-        effects = [effect for effect in (seen_effect(process, event) for event in call.events) if effect]
+        effects = [
+            effect for effect in (seen_effect(process, event) for event in call.events) if effect
+        ]
         for effect in effects:
             effect["flags"].discard("nested")
             if call.nested:
                 effect["flags"].add("nested")
         if not effects and call.function not in named:
             continue
-        if call.function.startswith(("MPI_Comm_", "MPI_Cart_", "MPI_Graph_", "MPI_Dist_", "MPI_Intercomm_")):
+        if call.function.startswith(
+            ("MPI_Comm_", "MPI_Cart_", "MPI_Graph_", "MPI_Dist_", "MPI_Intercomm_")
+        ):
             effects = []  # collectives of no bytes; tested by their communicators
         calls.append((call, effects))
     at = 0
@@ -137,7 +172,9 @@ def compare(process, lines, thread=0, optional=()):
             while at < len(calls) and calls[at][0].function == function:
                 taken.append(calls[at])
                 at += 1
-            check(taken, where, "\n  recorded:", calls[at][0] if at < len(calls) else "nothing more")
+            check(
+                taken, where, "\n  recorded:", calls[at][0] if at < len(calls) else "nothing more"
+            )
         else:
             for _ in range(int(repeat)):
                 check(at < len(calls), where, "\n  nothing more was recorded")
@@ -155,5 +192,8 @@ def compare(process, lines, thread=0, optional=()):
         except Failure as problem:
             problems.append(str(problem))
     check(not problems, "%d calls are wrong:\n" % len(problems) + "\n".join(problems[:5]))
-    check(at == len(calls), "rank %s: recorded after the last expected call: %s" % (
-        process.rank, [str(call[0]) for call in calls[at:at + 5]]))
+    check(
+        at == len(calls),
+        "rank %s: recorded after the last expected call: %s"
+        % (process.rank, [str(call[0]) for call in calls[at : at + 5]]),
+    )

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# The end-to-end harness: registers tests, runs each in a fresh folder with a time limit, prints TAP. Every process that
-# a test starts carries a mark in its environment; by it the harness finds and ends what is left, and nothing else.
-# Standard library only.
+# The end-to-end harness: registers tests, runs each in a fresh folder with a time limit, prints
+# TAP. Every process that a test starts carries a mark in its environment; by it the harness finds
+# and ends what is left, and nothing else. Standard library only.
 """End-to-end test harness."""
 
 import glob
@@ -46,8 +46,10 @@ def same(found, expected, what):
             left = found[i] if i < len(found) else "(nothing)"
             right = expected[i] if i < len(expected) else "(nothing)"
             if left != right:
-                raise Failure("%s: entry %d of %d\n  found    %s\n  expected %s"
-                              % (what, i, len(expected), left, right))
+                raise Failure(
+                    "%s: entry %d of %d\n  found    %s\n  expected %s"
+                    % (what, i, len(expected), left, right)
+                )
     raise Failure("%s\n  found    %r\n  expected %r" % (what, found, expected))
 
 
@@ -66,6 +68,7 @@ def library(mpi3=False):
 
 
 # ---- Processes
+
 
 def marked(mark):
     """The ids of all living processes whose environment carries the mark."""
@@ -115,8 +118,12 @@ class Job:
         for name in list(full):
             if name.startswith(("MPIWATCH_", "LD_PRELOAD")) or name in clean:
                 del full[name]
-        full.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", LC_ALL="C",
-                    PATH="/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin")
+        full.update(
+            OMPI_ALLOW_RUN_AS_ROOT="1",
+            OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+            LC_ALL="C",
+            PATH="/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin",
+        )
         full[MARK] = self.mark
         for name, value in (env or {}).items():
             if value is None:
@@ -125,8 +132,15 @@ class Job:
                 full[name] = str(value)
         self.out = tempfile.TemporaryFile(dir=folder)
         self.err = tempfile.TemporaryFile(dir=folder)
-        self.process = subprocess.Popen(self.argv, cwd=cwd or folder, env=full, stdin=subprocess.DEVNULL,
-                                        stdout=self.out, stderr=self.err, start_new_session=True)
+        self.process = subprocess.Popen(
+            self.argv,
+            cwd=cwd or folder,
+            env=full,
+            stdin=subprocess.DEVNULL,
+            stdout=self.out,
+            stderr=self.err,
+            start_new_session=True,
+        )
         self.code = None
 
     def _text(self, file):
@@ -161,8 +175,10 @@ class Job:
             living = ["%d %s" % (pid, process_name(pid)) for pid in marked(self.mark)]
             end_marked(self.mark)
             self.code = self.process.wait(20)
-            raise Failure("still running after %d s: %s\n  processes: %s\n%s" %
-                          (limit, " ".join(self.argv), living, self.describe()))
+            raise Failure(
+                "still running after %d s: %s\n  processes: %s\n%s"
+                % (limit, " ".join(self.argv), living, self.describe())
+            )
         self.seconds = time.monotonic() - self.began
         for _ in range(100):
             left = marked(self.mark)
@@ -189,7 +205,11 @@ class Job:
 
     def describe(self):
         return "exit %s of %s\nstdout:\n%s\nstderr:\n%s" % (
-            self.code, " ".join(self.argv), self.stdout[-3000:], self.stderr[-3000:])
+            self.code,
+            " ".join(self.argv),
+            self.stdout[-3000:],
+            self.stderr[-3000:],
+        )
 
     def expect(self, code=0):
         """Fails unless the command ended with this code (negative: signal)."""
@@ -203,7 +223,8 @@ def command(argv, folder, **options):
 
 
 def remove_mappings(folder):
-    """What the killed processes of a test left in /dev/shm, told by the path of their trace; nothing else there is touched."""
+    """What the killed processes of a test left in /dev/shm, told by the path of their trace;
+    nothing else there is touched."""
     for path in glob.glob("/dev/shm/mpiwatch-%d-*" % os.getuid()):
         try:
             with open(path, "rb") as file:
@@ -214,7 +235,8 @@ def remove_mappings(folder):
 
 
 def tidy(text):
-    """Output without what differs from run to run: process ids, addresses, which rank came first; lines sorted."""
+    """Output without what differs from run to run: process ids, addresses, which rank came first;
+    lines sorted."""
     text = re.sub(r"0x[0-9a-f]+", "0xADDRESS", text)
     text = re.sub(r"\[\[\d+,\d+\],\d+\]", "[[JOB],RANK]", text)
     text = re.sub(r"\[[^\]\s]+?(\s*:\d+\s*)+\]", "[HOST:PID]", text)
@@ -235,8 +257,10 @@ def test(function):
 
 def mpi_test(function=None, *, only=None, variants=(None,)):
     """Registers a test once for each MPI (and variant); it takes (mpi, folder[, variant])."""
+
     def register(body):
         from mpi import ALL
+
         for mpi in ALL:
             if only and mpi.name != only:
                 continue
@@ -247,6 +271,7 @@ def mpi_test(function=None, *, only=None, variants=(None,)):
                 arguments = (mpi,) if variant is None else (mpi, variant)
                 _tests.append((name, body, arguments))
         return body
+
     return register(function) if function else register
 
 
@@ -264,8 +289,11 @@ def _run_one(name, body, arguments, folder):
 def main():
     """Runs the registered tests; arguments, if any, are parts of their names."""
     os.environ["LC_ALL"] = "C"
-    chosen = [entry for entry in _tests
-              if not sys.argv[1:] or any(part in entry[0] for part in sys.argv[1:])]
+    chosen = [
+        entry
+        for entry in _tests
+        if not sys.argv[1:] or any(part in entry[0] for part in sys.argv[1:])
+    ]
     base = tempfile.mkdtemp(prefix="mwtest-")
     keep = bool(os.environ.get("MWTEST_KEEP"))
     failed = 0

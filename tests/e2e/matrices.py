@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Matrices of who sent how much to whom, from every source that there is: what the program wrote down, the independent decoder,
-# "mpiwatch matrix" and Open MPI's own monitoring. All are {(source, destination): ...}.
+# Matrices of who sent how much to whom, from every source that there is: what the program wrote
+# down, the independent decoder, "mpiwatch matrix" and Open MPI's own monitoring. All are {(source,
+# destination): ...}.
 """Traffic matrices."""
 
 import csv
@@ -36,18 +37,23 @@ def decoded(trace):
 
 
 def by_command(path, folder, metric, *options):
-    job = command([setting("MW_CLI"), "matrix", "--metric", metric, "--format", "csv", *options, path], folder).expect(0)
+    job = command(
+        [setting("MW_CLI"), "matrix", "--metric", metric, "--format", "csv", *options, path], folder
+    ).expect(0)
     rows = list(csv.reader(io.StringIO(job.stdout)))
     same(rows[0], ["src", "dst", "value"], "header")
     return {(int(src), int(dst)): float(value) for src, dst, value in rows[1:]}
 
 
 def monitoring(mpi, ranks, argv, folder, env=None):
-    """Runs under the library and under Open MPI's monitoring at once. Returns its matrix of external point-to-point
-    messages, {pair: (messages, bytes)}, and the path of the trace."""
+    """Runs under the library and under Open MPI's monitoring at once. Returns its matrix of
+    external point-to-point messages, {pair: (messages, bytes)}, and the path of the trace."""
     prefix = os.path.join(folder, "monitoring")
-    settings = {"OMPI_MCA_pml_monitoring_enable": 2, "OMPI_MCA_pml_monitoring_enable_output": 3,
-                "OMPI_MCA_pml_monitoring_filename": prefix}
+    settings = {
+        "OMPI_MCA_pml_monitoring_enable": 2,
+        "OMPI_MCA_pml_monitoring_enable_output": 3,
+        "OMPI_MCA_pml_monitoring_filename": prefix,
+    }
     job, path = mpi.record(ranks, argv, folder, env=dict(env or {}, **settings), timeout=200)
     job.expect(0)
     matrix = {}

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# The MPIs that the tests run under: how to compile for each, how to start a job, and which of the two libraries suits it.
+# The MPIs that the tests run under: how to compile for each, how to start a job, and which of the
+# two libraries suits it.
 """The MPI implementations under test."""
 
 import fcntl
@@ -13,17 +14,26 @@ import tempfile
 from harness import PROGRAMS, STUBS, Failure, Job, Skip, library
 
 # mpi.h of both MPIs makes gcc 12 warn about MPI_STATUSES_IGNORE and MPI_UNWEIGHTED.
-WARNINGS = ["-Wall", "-Wextra", "-Wno-unused-parameter", "-Wno-stringop-overflow", "-Wno-stringop-overread"]
+WARNINGS = [
+    "-Wall",
+    "-Wextra",
+    "-Wno-unused-parameter",
+    "-Wno-stringop-overflow",
+    "-Wno-stringop-overread",
+]
 
 
 def build_folder():
-    folder = os.environ.get("MW_TEST_BUILD") or os.path.join(tempfile.gettempdir(), "mwtest-programs-%d" % os.getuid())
+    folder = os.environ.get("MW_TEST_BUILD") or os.path.join(
+        tempfile.gettempdir(), "mwtest-programs-%d" % os.getuid()
+    )
     os.makedirs(folder, exist_ok=True)
     return folder
 
 
 def compile_file(compiler, source, output, flags):
-    """Compiles unless the same was compiled before; test programs in parallel may share the folder."""
+    """Compiles unless the same was compiled before; test programs in parallel may share the
+    folder."""
     headers = [os.path.join(PROGRAMS, "expect.h")]
     state = hashlib.sha256(repr([compiler] + flags).encode())
     for path in [source] + headers:
@@ -32,14 +42,22 @@ def compile_file(compiler, source, output, flags):
     stamp = output + ".stamp"
     with open(output + ".lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if os.path.exists(output) and os.path.exists(stamp) and open(stamp).read() == state.hexdigest():
+        if (
+            os.path.exists(output)
+            and os.path.exists(stamp)
+            and open(stamp).read() == state.hexdigest()
+        ):
             return output
         argv = [compiler] + flags + [source, "-o", output]
         if compiler.split(".")[0] == "mpifort":  # libraries after the source
-            argv = [compiler] + [f for f in flags if not f.startswith("-l")] + [source, "-o", output]
+            argv = (
+                [compiler] + [f for f in flags if not f.startswith("-l")] + [source, "-o", output]
+            )
         libraries = [flag for flag in flags if flag.startswith("-l")]
         argv = [part for part in argv if part not in libraries] + libraries
-        done = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        done = subprocess.run(
+            argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        )
         if done.returncode:
             raise Failure("%s\n%s" % (" ".join(argv), done.stdout.decode(errors="replace")[-4000:]))
         with open(stamp, "w") as file:
@@ -63,7 +81,8 @@ class Mpi:
         return library(mpi3=(self.standard < 40) != other)
 
     def build(self, source, *flags, name=None):
-        """Compiles tests/e2e/programs/SOURCE (or a stub) for this MPI and returns the program's path."""
+        """Compiles tests/e2e/programs/SOURCE (or a stub) for this MPI and returns the program's
+        path."""
         path = source
         if not os.path.isabs(path):
             path = os.path.join(PROGRAMS, source)
@@ -105,8 +124,14 @@ class Mpi:
     def record(self, ranks, argv, folder, trace="job.mpiw", env=None, preload=None, **options):
         """Runs a job under the library; returns (job, path of the trace)."""
         path = os.path.join(folder, trace)
-        job = self.run(ranks, argv, folder, preload=preload or self.library(),
-                       env=dict(env or {}, MPIWATCH_OUT=path), **options)
+        job = self.run(
+            ranks,
+            argv,
+            folder,
+            preload=preload or self.library(),
+            env=dict(env or {}, MPIWATCH_OUT=path),
+            **options
+        )
         return job, path
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# When the trace cannot be written where it should: the job is untouched, one process says one line, and where possible there is a
-# trace in $TMPDIR instead. Tests that mount need root and unshare(1).
+# When the trace cannot be written where it should: the job is untouched, one process says one line,
+# and where possible there is a trace in $TMPDIR instead. Tests that mount need root and unshare(1).
 """Bad output folders, full disks, full /dev/shm."""
 
 import glob
@@ -15,20 +15,33 @@ from trace import Trace
 
 
 def run_with(mpi, folder, out, iterations=50, prepare=None, keep=(), ranks=3, launch_env=None):
-    """Runs the job under the library with MPIWATCH_OUT=out, in a mount namespace of its own when `prepare` (shell text) is given;
-    then the folders in `keep` are copied out to folder/kept. Returns the job and the folder that is its $TMPDIR."""
+    """Runs the job under the library with MPIWATCH_OUT=out, in a mount namespace of its own when
+    `prepare` (shell text) is given; then the folders in `keep` are copied out to folder/kept.
+    Returns the job and the folder that is its $TMPDIR. """
     program = mpi.build("ending.c")
     spare = os.path.join(folder, "spare")
     os.makedirs(spare, exist_ok=True)
-    argv = mpi.launch(ranks, ["env", "LD_PRELOAD=%s" % mpi.library(), "MPIWATCH_OUT=%s" % out, program, "exit0",
-                              str(iterations)])
+    argv = mpi.launch(
+        ranks,
+        [
+            "env",
+            "LD_PRELOAD=%s" % mpi.library(),
+            "MPIWATCH_OUT=%s" % out,
+            program,
+            "exit0",
+            str(iterations),
+        ],
+    )
     if prepare is not None:
         if os.getuid() or not shutil.which("unshare"):
             raise Skip("mounting needs root and unshare")
         kept = os.path.join(folder, "kept")
         script = "%s\n%s\ncode=$?\nmkdir -p %s\n%s\nexit $code\n" % (
-            prepare, " ".join(shlex.quote(part) for part in argv), shlex.quote(kept),
-            "\n".join("cp -a %s %s/" % (shlex.quote(path), shlex.quote(kept)) for path in keep))
+            prepare,
+            " ".join(shlex.quote(part) for part in argv),
+            shlex.quote(kept),
+            "\n".join("cp -a %s %s/" % (shlex.quote(path), shlex.quote(kept)) for path in keep),
+        )
         argv = ["unshare", "-m", "sh", "-c", script]
     job = command(argv, folder, env=dict(launch_env or {}, TMPDIR=spare))
     if "unshare:" in job.stderr or "mount:" in job.stderr:
@@ -58,9 +71,17 @@ def spare_trace(spare, ranks=3):
     check(folders, "no trace in $TMPDIR: %s" % os.listdir(spare))
     same(len(folders), 1, "traces in $TMPDIR: %s" % folders)
     trace = Trace(folders[0])
-    same([process.rank for process in trace.processes], list(range(ranks)), "ranks in the spare trace")
+    same(
+        [process.rank for process in trace.processes],
+        list(range(ranks)),
+        "ranks in the spare trace",
+    )
     for process in trace.processes:
-        same([call.function for call in process.calls()].count("MPI_Sendrecv"), 50, "calls of rank %d" % process.rank)
+        same(
+            [call.function for call in process.calls()].count("MPI_Sendrecv"),
+            50,
+            "calls of rank %d" % process.rank,
+        )
     return folders[0]
 
 
@@ -127,7 +148,12 @@ def the_name_is_an_older_trace(mpi, folder):
     job, spare = run_with(mpi, folder, out)
     untouched(job, plain_run(mpi, folder))
     same(digest(out), before, "the older trace")
-    found = [path for path in glob.glob(os.path.join(folder, "*.mpiw")) + glob.glob(os.path.join(spare, "*.mpiw")) if path != out]
+    found = [
+        path
+        for path in glob.glob(os.path.join(folder, "*.mpiw"))
+        + glob.glob(os.path.join(spare, "*.mpiw"))
+        if path != out
+    ]
     same(len(found), 1, "new traces: %s" % found)
     trace = Trace(found[0])
     same([process.rank for process in trace.processes], [0, 1, 2], "ranks of the new trace")
@@ -138,8 +164,13 @@ def a_read_only_folder(mpi, folder):
     """Root may write nearly everywhere, so the folder is on a read-only mount."""
     target = os.path.join(folder, "closed")
     os.mkdir(target)
-    job, spare = run_with(mpi, folder, os.path.join(target, "job.mpiw"),
-                          prepare="mount --bind %s %s && mount -o remount,bind,ro %s || exit 99" % (target, target, target))
+    job, spare = run_with(
+        mpi,
+        folder,
+        os.path.join(target, "job.mpiw"),
+        prepare="mount --bind %s %s && mount -o remount,bind,ro %s || exit 99"
+        % (target, target, target),
+    )
     check(untouched(job, plain_run(mpi, folder)), "not a word on stderr")
     spare_trace(spare)
 
@@ -148,8 +179,14 @@ def a_read_only_folder(mpi, folder):
 def a_disk_that_is_full_at_once(mpi, folder):
     target = os.path.join(folder, "full")
     os.mkdir(target)
-    job, spare = run_with(mpi, folder, os.path.join(target, "job.mpiw"), keep=[target],
-                          prepare="mount -t tmpfs -o size=8k none %s && head -c 8192 /dev/zero >%s/filler; true" % (target, target))
+    job, spare = run_with(
+        mpi,
+        folder,
+        os.path.join(target, "job.mpiw"),
+        keep=[target],
+        prepare="mount -t tmpfs -o size=8k none %s && head -c 8192 /dev/zero >%s/filler; true"
+        % (target, target),
+    )
     check(untouched(job, plain_run(mpi, folder)), "not a word on stderr")
 
 
@@ -159,11 +196,20 @@ def a_disk_that_fills_up(mpi, folder):
     target = os.path.join(folder, "small")
     os.mkdir(target)
     iterations = 20000
-    job, spare = run_with(mpi, folder, os.path.join(target, "job.mpiw"), iterations=iterations, keep=[target], ranks=2,
-                          prepare="mount -t tmpfs -o size=96k none %s || exit 99" % target)
+    job, spare = run_with(
+        mpi,
+        folder,
+        os.path.join(target, "job.mpiw"),
+        iterations=iterations,
+        keep=[target],
+        ranks=2,
+        prepare="mount -t tmpfs -o size=96k none %s || exit 99" % target,
+    )
     check(untouched(job, plain_run(mpi, folder, iterations, ranks=2)), "not a word on stderr")
     kept = os.path.join(folder, "kept", "small", "job.mpiw")
-    found = [path for path in [kept] + glob.glob(os.path.join(spare, "*.mpiw")) if os.path.isdir(path)]
+    found = [
+        path for path in [kept] + glob.glob(os.path.join(spare, "*.mpiw")) if os.path.isdir(path)
+    ]
     check(found, "no trace at all")
     trace = Trace(*found)
     same([process.rank for process in trace.processes], [0, 1], "ranks")
@@ -173,13 +219,31 @@ def a_disk_that_fills_up(mpi, folder):
 
 
 def shm_size_that_mpi_can_bear(mpi, folder):
-    """The job runs without us on a /dev/shm this small. MPI itself must not use it: sockets only."""
-    env = {"openmpi": {"OMPI_MCA_btl": "tcp,self", "OMPI_MCA_shmem": "mmap"},
-           "mpich": {"UCX_TLS": "tcp,self", "MPIR_CVAR_NOLOCAL": "1"}}[mpi.name]
+    """The job runs without us on a /dev/shm this small. MPI itself must not use it: sockets
+    only."""
+    env = {
+        "openmpi": {"OMPI_MCA_btl": "tcp,self", "OMPI_MCA_shmem": "mmap"},
+        "mpich": {"UCX_TLS": "tcp,self", "MPIR_CVAR_NOLOCAL": "1"},
+    }[mpi.name]
     for size in ("16k", "64k", "256k"):
-        job = command(["unshare", "-m", "sh", "-c", "mount -t tmpfs -o size=%s none /dev/shm || exit 99; exec %s" % (
-            size, " ".join(shlex.quote(part) for part in mpi.launch(3, [mpi.build("ending.c"), "exit0", "50"])))],
-                      folder, env=env)
+        job = command(
+            [
+                "unshare",
+                "-m",
+                "sh",
+                "-c",
+                "mount -t tmpfs -o size=%s none /dev/shm || exit 99; exec %s"
+                % (
+                    size,
+                    " ".join(
+                        shlex.quote(part)
+                        for part in mpi.launch(3, [mpi.build("ending.c"), "exit0", "50"])
+                    ),
+                ),
+            ],
+            folder,
+            env=env,
+        )
         if job.code == 0:
             return size, env
     raise Skip("MPI itself needs more of /dev/shm: %s" % job.describe())
@@ -187,17 +251,28 @@ def shm_size_that_mpi_can_bear(mpi, folder):
 
 @mpi_test
 def a_full_dev_shm(mpi, folder):
-    """No room for the crash-safe mapping: no SIGBUS, private memory instead, a note in the trace."""
+    """No room for the crash-safe mapping: no SIGBUS, private memory instead, a note in the
+    trace."""
     if os.getuid() or not shutil.which("unshare"):
         raise Skip("mounting needs root and unshare")
     size, env = shm_size_that_mpi_can_bear(mpi, folder)
     out = os.path.join(folder, "job.mpiw")
-    job, spare = run_with(mpi, folder, out, prepare="mount -t tmpfs -o size=%s none /dev/shm || exit 99" % size, launch_env=env)
+    job, spare = run_with(
+        mpi,
+        folder,
+        out,
+        prepare="mount -t tmpfs -o size=%s none /dev/shm || exit 99" % size,
+        launch_env=env,
+    )
     untouched(job, plain_run(mpi, folder, env=env))
     trace = Trace(out)
     same([process.rank for process in trace.processes], [0, 1, 2], "ranks")
     for process in trace.processes:
-        same([call.function for call in process.calls()].count("MPI_Sendrecv"), 50, "calls of rank %d" % process.rank)
+        same(
+            [call.function for call in process.calls()].count("MPI_Sendrecv"),
+            50,
+            "calls of rank %d" % process.rank,
+        )
         check(process.health, "no note of it in the trace of rank %d" % process.rank)
 
 
@@ -205,15 +280,24 @@ def a_full_dev_shm(mpi, folder):
 def a_file_a_process(mpi, folder):
     """MPIWATCH_FILES=process: each process has a file of its own, and the trace is the same."""
     out = os.path.join(folder, "job.mpiw")
-    job = mpi.run(3, [mpi.build("ending.c"), "exit0", 50], folder, preload=mpi.library(),
-                  env={"MPIWATCH_OUT": out, "MPIWATCH_FILES": "process"}).expect(0)
+    job = mpi.run(
+        3,
+        [mpi.build("ending.c"), "exit0", 50],
+        folder,
+        preload=mpi.library(),
+        env={"MPIWATCH_OUT": out, "MPIWATCH_FILES": "process"},
+    ).expect(0)
     same(tidy(job.stderr), ["a line on stderr"], "stderr")
     files = sorted(name for name in os.listdir(out) if name != "job.mpiw")
     same(len(files), 3, "files %s" % files)
     trace = Trace(out)
     same([process.rank for process in trace.processes], [0, 1, 2], "ranks")
     for process in trace.processes:
-        same([call.function for call in process.calls()].count("MPI_Sendrecv"), 50, "calls of rank %d" % process.rank)
+        same(
+            [call.function for call in process.calls()].count("MPI_Sendrecv"),
+            50,
+            "calls of rank %d" % process.rank,
+        )
 
 
 main()

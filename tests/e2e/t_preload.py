@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Ways in which a preload meets a program: on some ranks only, with early binding, in front of plug-ins and interpreters, beside other
-# tools, with weak symbols; and what the shared objects themselves look like.
+# Ways in which a preload meets a program: on some ranks only, with early binding, in front of plug-
+# ins and interpreters, beside other tools, with weak symbols; and what the shared objects
+# themselves look like.
 """Every way the library gets in."""
 
 import os
@@ -12,7 +13,14 @@ from harness import SOURCE, Skip, check, command, library, main, mpi_test, same,
 from tools import counter_tool, profiling_tool, tool_counts
 from trace import Trace
 
-EXPECTED_50 = {"MPI_Sendrecv": 50, "MPI_Irecv": 50, "MPI_Isend": 50, "MPI_Waitall": 50, "MPI_Allreduce": 7, "MPI_Barrier": 1}
+EXPECTED_50 = {
+    "MPI_Sendrecv": 50,
+    "MPI_Irecv": 50,
+    "MPI_Isend": 50,
+    "MPI_Waitall": 50,
+    "MPI_Allreduce": 7,
+    "MPI_Barrier": 1,
+}
 
 
 def calls_of(process):
@@ -24,16 +32,24 @@ def calls_of(process):
 
 @mpi_test(variants=("first", "last", "all but one"))
 def on_some_ranks_only(mpi, folder, who):
-    """The others' results are unchanged, nothing hangs, and the trace holds the ranks that had the library."""
+    """The others' results are unchanged, nothing hangs, and the trace holds the ranks that had the
+    library."""
     program = mpi.build("ending.c")
     plain = mpi.run(4, [program, "exit0", 50], folder)
     trace = os.path.join(folder, "job.mpiw")
     bare = [program, "exit0", "50"]
     ours = ["env", "LD_PRELOAD=%s" % mpi.library()] + bare
-    parts, recorded = {"first": ([(1, ours), (3, bare)], [0]), "last": ([(3, bare), (1, ours)], [3]),
-                       "all but one": ([(1, ours), (1, bare), (2, ours)], [0, 2, 3])}[who]
+    parts, recorded = {
+        "first": ([(1, ours), (3, bare)], [0]),
+        "last": ([(3, bare), (1, ours)], [3]),
+        "all but one": ([(1, ours), (1, bare), (2, ours)], [0, 2, 3]),
+    }[who]
     job = command(mpi.launch_parts(parts), folder, env={"MPIWATCH_OUT": trace})
-    same((job.code, tidy(job.stdout), tidy(job.stderr)), (plain.code, tidy(plain.stdout), tidy(plain.stderr)), "result")
+    same(
+        (job.code, tidy(job.stdout), tidy(job.stderr)),
+        (plain.code, tidy(plain.stdout), tidy(plain.stderr)),
+        "result",
+    )
     read = Trace(trace)
     same([process.rank for process in read.processes], recorded, "recorded ranks")
     for process in read.processes:
@@ -58,7 +74,10 @@ def a_plugin_that_is_linked_with_mpi(mpi, folder):
     host = mpi.build("plugin_host.c", "-ldl")
     # The MPI's compiler wrapper links libmpi into the host: build that one without it.
     bare = os.path.join(os.path.dirname(host), "plugin_host_bare")
-    subprocess.run(["gcc", "-g", os.path.join(SOURCE, "tests/e2e/programs/plugin_host.c"), "-o", bare, "-ldl"], check=True)
+    subprocess.run(
+        ["gcc", "-g", os.path.join(SOURCE, "tests/e2e/programs/plugin_host.c"), "-o", bare, "-ldl"],
+        check=True,
+    )
     plain = mpi.run(2, [bare, plugin], folder).expect(0)
     job, path = mpi.record(2, [bare, plugin], folder)
     same((job.code, job.stdout, job.stderr), (plain.code, plain.stdout, plain.stderr), "result")
@@ -78,7 +97,8 @@ rank, size = comm.Get_rank(), comm.Get_size()
 right, left = (rank + 1) % size, (rank - 1) % size
 data = bytearray(1000)
 for i in range(5):
-    comm.Sendrecv([bytes(1000), MPI.BYTE], dest=right, sendtag=3, recvbuf=[data, MPI.BYTE], source=left, recvtag=3)
+    comm.Sendrecv([bytes(1000), MPI.BYTE], dest=right, sendtag=3,
+                  recvbuf=[data, MPI.BYTE], source=left, recvtag=3)
 total = comm.allreduce(rank)
 objects = comm.gather({"rank": rank}, root=0)
 if rank == 0:
@@ -100,16 +120,32 @@ def mpi4py(mpi, folder):
     trace = Trace(path)
     same([process.rank for process in trace.processes], [0, 1], "ranks")
     for process in trace.processes:
-        sent = [event for call in process.calls() if call.function == "MPI_Sendrecv" for event in call.events
-                if event.kind == "SEND"]
-        same([(event.peer, event.tag, event.bytes) for event in sent], [(1 - process.rank, 3, 1000)] * 5, "messages")
-        check(process.counts.get("MPI_Allreduce") or process.counts.get("MPI_Allgather") or process.counts.get("MPI_Bcast"),
-              "allreduce of an object left nothing: %s" % process.counts)
+        sent = [
+            event
+            for call in process.calls()
+            if call.function == "MPI_Sendrecv"
+            for event in call.events
+            if event.kind == "SEND"
+        ]
+        same(
+            [(event.peer, event.tag, event.bytes) for event in sent],
+            [(1 - process.rank, 3, 1000)] * 5,
+            "messages",
+        )
+        check(
+            process.counts.get("MPI_Allreduce")
+            or process.counts.get("MPI_Allgather")
+            or process.counts.get("MPI_Bcast"),
+            "allreduce of an object left nothing: %s" % process.counts,
+        )
 
 
 # ---- Other tools
 
-@mpi_test(variants=[(order, style) for order in ("before us", "after us") for style in ("pmpi", "next")])
+
+@mpi_test(
+    variants=[(order, style) for order in ("before us", "after us") for style in ("pmpi", "next")]
+)
 def another_tool(mpi, folder, variant):
     """Both see each call of the program once, whichever comes first in LD_PRELOAD."""
     order, style = variant
@@ -124,35 +160,58 @@ def another_tool(mpi, folder, variant):
 
     def ordered(counts):
         return sorted(tuple(sorted(entry.items())) for entry in counts)
+
     same(ordered(tool_counts(both)), ordered(tool_counts(alone)), "what the tool saw")
     names = set(tool_counts(alone)[0])
-    ours = [{name: process.counts.get(name, 0) for name in names} for process in Trace(path).processes]
+    ours = [
+        {name: process.counts.get(name, 0) for name in names} for process in Trace(path).processes
+    ]
     same(ordered(ours), ordered(tool_counts(alone)), "what we counted")
 
 
-# Queries that no other process hears of; the recorder may put them to the MPI library by their PMPI_ names.
-LOCAL_QUERIES = {"PMPI_" + name for name in (
-    "Get_library_version Get_version Get_processor_name Query_thread Comm_group Comm_remote_group Comm_rank Comm_size "
-    "Comm_remote_size Comm_test_inter Group_rank Group_size Group_translate_ranks Group_free Type_size Type_size_x Type_size_c "
-    "Get_count Get_elements Get_elements_x Test_cancelled Topo_test Cartdim_get Cart_get Cart_shift Graph_neighbors "
-    "Graph_neighbors_count Dist_graph_neighbors Dist_graph_neighbors_count Error_class").split()}
+# Queries that no other process hears of; the recorder may put them to the MPI library by their
+# PMPI_ names.
+LOCAL_QUERIES = {
+    "PMPI_" + name
+    for name in (
+        "Get_library_version Get_version Get_processor_name Query_thread Comm_group "
+        "Comm_remote_group Comm_rank Comm_size Comm_remote_size Comm_test_inter Group_rank "
+        "Group_size Group_translate_ranks Group_free Type_size Type_size_x Type_size_c "
+        "Get_count Get_elements Get_elements_x Test_cancelled Topo_test Cartdim_get Cart_get "
+        "Cart_shift Graph_neighbors Graph_neighbors_count Dist_graph_neighbors "
+        "Dist_graph_neighbors_count Error_class "
+    ).split()
+}
 
 
 @mpi_test(variants=("calls.c", "nested.c", "errors.c", "hello.c", "traffic.c"))
 def no_communication_of_our_own(mpi, folder, source):
-    """A counter between us and libmpi sees the calls that it sees without us; beside them at most local queries by PMPI_ names,
-    which no profiling tool wraps."""
+    """A counter between us and libmpi sees the calls that it sees without us; beside them at most
+    local queries by PMPI_ names, which no profiling tool wraps."""
     counter = counter_tool(mpi)
     program = mpi.build(source)
     ranks = 4 if source == "calls.c" else 2
     alone, both = os.path.join(folder, "alone"), os.path.join(folder, "both")
     mpi.run(ranks, [program], folder, preload=counter, env={"MWTOOL_OUT": alone}).expect(0)
-    mpi.record(ranks, [program], folder, preload="%s:%s" % (mpi.library(), counter), env={"MWTOOL_OUT": both})[0].expect(0)
+    mpi.record(
+        ranks,
+        [program],
+        folder,
+        preload="%s:%s" % (mpi.library(), counter),
+        env={"MWTOOL_OUT": both},
+    )[0].expect(0)
     polling = re.compile(r"P?MPI_(Test|Testany|Testsome|Testall|Iprobe|Improbe|Waitsome)$")
 
     def ordered(prefix, left_out=()):
-        return sorted(sorted((name, calls) for name, calls in counts.items() if not polling.match(name) and name not in left_out)
-                      for counts in tool_counts(prefix))
+        return sorted(
+            sorted(
+                (name, calls)
+                for name, calls in counts.items()
+                if not polling.match(name) and name not in left_out
+            )
+            for counts in tool_counts(prefix)
+        )
+
     found, expected = ordered(both, LOCAL_QUERIES), ordered(alone, LOCAL_QUERIES)
     same(len(found), len(expected), "processes that called MPI")
     for process, (got, want) in enumerate(zip(found, expected)):
@@ -161,7 +220,8 @@ def no_communication_of_our_own(mpi, folder, source):
 
 @mpi_test
 def weak_symbols_of_newer_standards(mpi, folder):
-    """A program that asks for MPI-4 functions by weak symbols gets the answer that it gets without us."""
+    """A program that asks for MPI-4 functions by weak symbols gets the answer that it gets without
+    us."""
     program = mpi.build("weak.c", "-Wno-address")
     plain = mpi.run(2, [program], folder).expect(0)
     job, path = mpi.record(2, [program], folder)
@@ -173,7 +233,8 @@ def weak_symbols_of_newer_standards(mpi, folder):
 
 @mpi_test
 def the_other_library_works_too(mpi, folder):
-    """libmpiwatch.so under an MPI of standard 3.1, libmpiwatch-mpi3.so under one of 4.0: at most one line on stderr."""
+    """libmpiwatch.so under an MPI of standard 3.1, libmpiwatch-mpi3.so under one of 4.0: at most
+    one line on stderr."""
     program = mpi.build("ending.c")
     plain = mpi.run(3, [program, "exit0", 50], folder)
     job, path = mpi.record(3, [program, "exit0", 50], folder, preload=mpi.library(other=True))
@@ -186,45 +247,91 @@ def the_other_library_works_too(mpi, folder):
 
 # ---- The shared objects themselves
 
+
 def dynamic(path, *options):
-    return subprocess.run(["readelf", "-W"] + list(options) + [path], stdout=subprocess.PIPE, check=True).stdout.decode()
+    return subprocess.run(
+        ["readelf", "-W"] + list(options) + [path], stdout=subprocess.PIPE, check=True
+    ).stdout.decode()
 
 
 def exported(path):
-    listing = subprocess.run(["nm", "-D", "--defined-only", path], stdout=subprocess.PIPE, check=True).stdout.decode()
-    return {line.split()[2].split("@")[0]: line.split()[1] for line in listing.splitlines() if len(line.split()) == 3}
+    listing = subprocess.run(
+        ["nm", "-D", "--defined-only", path], stdout=subprocess.PIPE, check=True
+    ).stdout.decode()
+    return {
+        line.split()[2].split("@")[0]: line.split()[1]
+        for line in listing.splitlines()
+        if len(line.split()) == 3
+    }
 
 
 @test
 def needs_libc_alone(folder):
     for path in (library(), library(mpi3=True)):
         needed = re.findall(r"\(NEEDED\).*\[(.*)\]", dynamic(path, "-d"))
-        check(set(needed) <= {"libc.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}, "%s needs %s" % (path, needed))
+        check(
+            set(needed) <= {"libc.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"},
+            "%s needs %s" % (path, needed),
+        )
         check("libc.so.6" in needed, "%s needs %s" % (path, needed))
         check("TEXTREL" not in dynamic(path, "-d"), "%s has text relocations" % path)
-        check("(RPATH)" not in dynamic(path, "-d") and "(RUNPATH)" not in dynamic(path, "-d"), "%s has a run path" % path)
+        check(
+            "(RPATH)" not in dynamic(path, "-d") and "(RUNPATH)" not in dynamic(path, "-d"),
+            "%s has a run path" % path,
+        )
 
 
 @test
 def exports_the_mpi_functions_alone(folder):
     full, small = exported(library()), exported(library(mpi3=True))
     for path, names in ((library(), full), (library(mpi3=True), small)):
-        strange = sorted(name for name, kind in names.items()
-                         if not re.match(r"P?MPI_[A-Z]", name) and kind != "A" and not name.startswith("MPIWATCH_"))
+        strange = sorted(
+            name
+            for name, kind in names.items()
+            if not re.match(r"P?MPI_[A-Z]", name)
+            and kind != "A"
+            and not name.startswith("MPIWATCH_")
+        )
         check(not strange, "%s exports %s" % (path, strange[:10]))
         for name in names:
             if name.startswith("PMPI_"):
                 check(name[1:] in names, "%s without %s" % (name, name[1:]))
             elif name.startswith("MPI_") and name not in ("MPI_Pcontrol",):
-                check("P" + name in names or name.endswith(("_FN", "_fn")), "%s without P%s" % (name, name))
+                check(
+                    "P" + name in names or name.endswith(("_FN", "_fn")),
+                    "%s without P%s" % (name, name),
+                )
     mpi3 = {name for name in small if name.startswith("MPI_")}
-    newer = sorted(name for name in mpi3 if name.endswith("_c") and name != "MPI_Comm_c2f" or
-                   name in ("MPI_Session_init", "MPI_Isendrecv", "MPI_Psend_init", "MPI_Allreduce_init",
-                            "MPI_Comm_idup_with_info", "MPI_Info_get_string", "MPI_Buffer_flush", "MPI_Status_get_error"))
+    newer = sorted(
+        name
+        for name in mpi3
+        if name.endswith("_c")
+        and name != "MPI_Comm_c2f"
+        or name
+        in (
+            "MPI_Session_init",
+            "MPI_Isendrecv",
+            "MPI_Psend_init",
+            "MPI_Allreduce_init",
+            "MPI_Comm_idup_with_info",
+            "MPI_Info_get_string",
+            "MPI_Buffer_flush",
+            "MPI_Status_get_error",
+        )
+    )
     check(not newer, "libmpiwatch-mpi3.so exports %s" % newer)
-    check({"MPI_Send", "MPI_Neighbor_alltoallw", "MPI_Mprobe", "MPI_Address"} <= mpi3, "functions of MPI-3.1 are missing")
-    check({"MPI_Send_c", "MPI_Session_init", "MPI_Isendrecv"} <= set(full), "functions of MPI-4 are missing")
-    check(mpi3 < set(full), "the smaller library has names that the full one lacks: %s" % sorted(mpi3 - set(full)))
+    check(
+        {"MPI_Send", "MPI_Neighbor_alltoallw", "MPI_Mprobe", "MPI_Address"} <= mpi3,
+        "functions of MPI-3.1 are missing",
+    )
+    check(
+        {"MPI_Send_c", "MPI_Session_init", "MPI_Isendrecv"} <= set(full),
+        "functions of MPI-4 are missing",
+    )
+    check(
+        mpi3 < set(full),
+        "the smaller library has names that the full one lacks: %s" % sorted(mpi3 - set(full)),
+    )
 
 
 @test

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# The variables that the README names do what it says, a wrong value harms nobody, and special programs are recorded as they are:
-# those that fork, and those that ask for newer functions.
+# The variables that the README names do what it says, a wrong value harms nobody, and special
+# programs are recorded as they are: those that fork, and those that ask for newer functions.
 """Settings and special programs."""
 
 import os
@@ -19,13 +19,19 @@ def switched_off(mpi, folder):
     program = mpi.build("ending.c")
     plain = mpi.run(2, [program, "exit0", 5], folder)
     job, path = mpi.record(2, [program, "exit0", 5], folder, env={"MPIWATCH": "off"})
-    same((job.code, tidy(job.stdout), tidy(job.stderr)), (plain.code, tidy(plain.stdout), tidy(plain.stderr)), "result")
+    same(
+        (job.code, tidy(job.stdout), tidy(job.stderr)),
+        (plain.code, tidy(plain.stdout), tidy(plain.stderr)),
+        "result",
+    )
     same(os.listdir(folder), [], "files")
 
 
 @mpi_test(variants=("0", "1", "2", "8", "32"))
 def depth_of_call_sites(mpi, folder, depth):
-    job, path = mpi.record(2, [mpi.build("ending.c"), "exit0", 20], folder, env={"MPIWATCH_STACK": depth})
+    job, path = mpi.record(
+        2, [mpi.build("ending.c"), "exit0", 20], folder, env={"MPIWATCH_STACK": depth}
+    )
     job.expect(0)
     process = Trace(path).rank(0)
     used = {call.event.site for call in process.calls()}
@@ -33,10 +39,18 @@ def depth_of_call_sites(mpi, folder, depth):
     if depth == "0":
         same(used, {0}, "call sites")
         return
-    check(0 not in used, "calls without a call site: %s" % [call for call in process.calls() if not call.event.site][:3])
+    check(
+        0 not in used,
+        "calls without a call site: %s"
+        % [call for call in process.calls() if not call.event.site][:3],
+    )
     check(max(frames) <= int(depth), "more than %s frames: %s" % (depth, frames))
-    check(depth not in ("1", "2") or set(frames) == {int(depth)}, "frames with a depth of %s: %s" % (depth, frames))
-    # Five different calls in work(), and others in main() and by the start-up code: they are told apart.
+    check(
+        depth not in ("1", "2") or set(frames) == {int(depth)},
+        "frames with a depth of %s: %s" % (depth, frames),
+    )
+    # Five different calls in work(), and others in main() and by the start-up code: they are told
+    # apart.
     check(len(used) >= 8, "call sites: %s" % used)
     sends = {call.event.site for call in process.calls() if call.function == "MPI_Isend"}
     same(len(sends), 1, "call sites of the one MPI_Isend")
@@ -44,7 +58,9 @@ def depth_of_call_sites(mpi, folder, depth):
 
 @mpi_test
 def clock_of_the_system(mpi, folder):
-    job, path = mpi.record(2, [mpi.build("ending.c"), "exit0", 20], folder, env={"MPIWATCH_CLOCK": "monotonic"})
+    job, path = mpi.record(
+        2, [mpi.build("ending.c"), "exit0", 20], folder, env={"MPIWATCH_CLOCK": "monotonic"}
+    )
     job.expect(0)
     for process in Trace(path).processes:
         spans = [call.end - call.start for call in process.calls()]
@@ -53,7 +69,14 @@ def clock_of_the_system(mpi, folder):
         check(starts == sorted(starts), "calls of a thread are out of order")
 
 
-@mpi_test(variants=("MPIWATCH_STACK=deep", "MPIWATCH_CLOCK=sundial", "MPIWATCH_FILES=many", "MPIWATCH=perhaps"))
+@mpi_test(
+    variants=(
+        "MPIWATCH_STACK=deep",
+        "MPIWATCH_CLOCK=sundial",
+        "MPIWATCH_FILES=many",
+        "MPIWATCH=perhaps",
+    )
+)
 def a_value_that_makes_no_sense(mpi, folder, wrong):
     program = mpi.build("ending.c")
     plain = mpi.run(2, [program, "exit0", 5], folder)
@@ -64,8 +87,13 @@ def a_value_that_makes_no_sense(mpi, folder, wrong):
     check(len(ours) <= 1, "more than one line: %s" % ours)
     trace = Trace(path)
     same([process.rank for process in trace.processes], [0, 1], "ranks")
-    check(ours or any(name in health["message"] for process in trace.processes for health in process.health),
-          "nobody is told that %s is not understood" % wrong)
+    check(
+        ours
+        or any(
+            name in health["message"] for process in trace.processes for health in process.health
+        ),
+        "nobody is told that %s is not understood" % wrong,
+    )
     check(not ours or name in ours[0], "the line does not name the variable: %s" % ours)
 
 
@@ -74,7 +102,11 @@ def a_program_that_forks(mpi, folder):
     program = mpi.build("forks.c")
     plain = mpi.run(2, [program], folder)
     job, path = mpi.record(2, [program], folder)
-    same((job.code, tidy(job.stdout), tidy(job.stderr)), (plain.code, tidy(plain.stdout), tidy(plain.stderr)), "result")
+    same(
+        (job.code, tidy(job.stdout), tidy(job.stderr)),
+        (plain.code, tidy(plain.stdout), tidy(plain.stderr)),
+        "result",
+    )
     trace = Trace(path)
     check(not trace.damage, "damage: %s" % trace.damage)
     same([process.rank for process in trace.processes], [0, 1], "processes: the children are none")
@@ -86,29 +118,41 @@ def a_program_that_forks(mpi, folder):
 
 @mpi_test(only="openmpi")  # Debian's MPICH cannot spawn
 def a_program_that_spawns(mpi, folder):
-    """Parents and children are two worlds: nothing is mixed up, nobody overwrites anybody's trace."""
+    """Parents and children are two worlds: nothing is mixed up, nobody overwrites anybody's
+    trace."""
     program = mpi.build("spawn.c")
     plain = mpi.run(2, [program], folder)
     if plain.code:
         raise Skip("MPI_Comm_spawn does not work here: %s" % plain.stderr[-300:])
     job, path = mpi.record(2, [program], folder)
-    same((job.code, tidy(job.stdout), tidy(job.stderr)), (plain.code, tidy(plain.stdout), tidy(plain.stderr)), "result")
+    same(
+        (job.code, tidy(job.stdout), tidy(job.stderr)),
+        (plain.code, tidy(plain.stdout), tidy(plain.stderr)),
+        "result",
+    )
     found = sorted(name for name in os.listdir(folder) if name.endswith(".mpiw"))
     worlds = [Trace(os.path.join(folder, name)) for name in found]
     parents = [process for process in worlds[0].processes if "MPI_Comm_spawn" in process.counts]
     same(sorted(process.rank for process in parents), [0, 1], "parents in the trace of that name")
     for process in parents:
         sent = [event for call in process.calls() for event in call.events if event.kind == "SEND"]
-        same([event.peer for event in sent], [-16 - process.rank], "the peer, a process of another world")
-    # The children got LD_PRELOAD and MPIWATCH_OUT with the environment, or not: that is the launcher's choice.
-    children = [process for world in worlds for process in world.processes if process not in parents]
+        same(
+            [event.peer for event in sent],
+            [-16 - process.rank],
+            "the peer, a process of another world",
+        )
+    # The children got LD_PRELOAD and MPIWATCH_OUT with the environment, or not: that is the
+    # launcher's choice.
+    children = [
+        process for world in worlds for process in world.processes if process not in parents
+    ]
     check(len(children) in (0, 2), "children: %d" % len(children))
 
 
 @mpi_test(only="openmpi")
 def newer_functions_seem_to_be_there(mpi, folder):
-    """libmpiwatch.so exports all of MPI-4, so a program that asks by weak symbols is misled under an MPI-3.1: that is said, in one
-    line that names the library to take."""
+    """libmpiwatch.so exports all of MPI-4, so a program that asks by weak symbols is misled under
+    an MPI-3.1: that is said, in one line that names the library to take."""
     program = mpi.build("weak.c", "-Wno-address")
     job, path = mpi.record(2, [program, "ask"], folder, preload=mpi.library(other=True))
     job.expect(0)

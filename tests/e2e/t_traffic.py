@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# The matrices are exact: bytes and messages of every pair equal what the program wrote down that it sent, by the independent decoder,
-# by "mpiwatch matrix", and under Open MPI by its own monitoring.
+# The matrices are exact: bytes and messages of every pair equal what the program wrote down that it
+# sent, by the independent decoder, by "mpiwatch matrix", and under Open MPI by its own monitoring.
 """Who sent how much to whom."""
 
 
@@ -18,23 +18,47 @@ from trace import Trace
 @mpi_test(variants=(2, 4))
 def every_pair_and_every_way_of_sending(mpi, folder, ranks):
     prefix = os.path.join(folder, "sent")
-    job, path = mpi.record(ranks, [mpi.build("traffic.c")], folder, env={"MWTEST_EXPECT": prefix}, timeout=120)
+    job, path = mpi.record(
+        ranks, [mpi.build("traffic.c")], folder, env={"MWTEST_EXPECT": prefix}, timeout=120
+    )
     job.expect(0)
     expected = written_down(prefix, ranks)
     same(len(expected), ranks * ranks, "pairs")
     same(sorted(decoded(Trace(path)).items()), sorted(expected.items()), "decoded")
     for index, metric in enumerate(("messages", "bytes")):
-        same(sorted(by_command(path, folder, metric).items()),
-             sorted((pair, float(entry[index])) for pair, entry in expected.items() if entry[index]), "matrix of " + metric)
-        same(sorted(by_command(path, folder, metric, "--kind", "p2p").items()),
-             sorted((pair, float(entry[index])) for pair, entry in expected.items() if entry[index]), "p2p matrix of " + metric)
+        same(
+            sorted(by_command(path, folder, metric).items()),
+            sorted((pair, float(entry[index])) for pair, entry in expected.items() if entry[index]),
+            "matrix of " + metric,
+        )
+        same(
+            sorted(by_command(path, folder, metric, "--kind", "p2p").items()),
+            sorted((pair, float(entry[index])) for pair, entry in expected.items() if entry[index]),
+            "p2p matrix of " + metric,
+        )
     times = by_command(path, folder, "time")
-    check(set(times) <= set(expected) and times and all(value > 0 for value in times.values()), "times: %s" % times)
-    told = json.loads(command([setting("MW_CLI"), "matrix", "--metric", "bytes", "--format", "json", path], folder).expect(0).stdout)
+    check(
+        set(times) <= set(expected) and times and all(value > 0 for value in times.values()),
+        "times: %s" % times,
+    )
+    told = json.loads(
+        command(
+            [setting("MW_CLI"), "matrix", "--metric", "bytes", "--format", "json", path], folder
+        )
+        .expect(0)
+        .stdout
+    )
     check(told, "no JSON")
-    by_node = command([setting("MW_CLI"), "matrix", "--metric", "bytes", "--by", "node", "--format", "csv", path], folder).expect(0)
+    by_node = command(
+        [setting("MW_CLI"), "matrix", "--metric", "bytes", "--by", "node", "--format", "csv", path],
+        folder,
+    ).expect(0)
     values = [float(row[2]) for row in list(csv.reader(io.StringIO(by_node.stdout)))[1:]]
-    same(sum(values), float(sum(entry[1] for entry in expected.values())), "sum of the matrix by node")
+    same(
+        sum(values),
+        float(sum(entry[1] for entry in expected.values())),
+        "sum of the matrix by node",
+    )
 
 
 @mpi_test(only="openmpi")
@@ -42,13 +66,19 @@ def as_open_mpi_counts_itself(mpi, folder):
     """Open MPI's monitoring misses persistent sends, so the program makes none here."""
     program = mpi.build("traffic.c", "-DNO_PERSISTENT", name="traffic_plain")
     found, path = monitoring(mpi, 4, [program], folder)
-    same(sorted(decoded(Trace(path)).items()), sorted(found.items()), "(messages, bytes) of each pair")
+    same(
+        sorted(decoded(Trace(path)).items()),
+        sorted(found.items()),
+        "(messages, bytes) of each pair",
+    )
 
 
 @mpi_test
 def matrix_of_a_packed_trace_is_the_same(mpi, folder):
     prefix = os.path.join(folder, "sent")
-    job, path = mpi.record(2, [mpi.build("traffic.c")], folder, env={"MWTEST_EXPECT": prefix}, timeout=120)
+    job, path = mpi.record(
+        2, [mpi.build("traffic.c")], folder, env={"MWTEST_EXPECT": prefix}, timeout=120
+    )
     job.expect(0)
     packed = os.path.join(folder, "packed.mpiw")
     command([setting("MW_CLI"), "pack", path, "-o", packed], folder).expect(0)
@@ -58,17 +88,25 @@ def matrix_of_a_packed_trace_is_the_same(mpi, folder):
 
 @mpi_test
 def one_rank_without_the_library(mpi, folder):
-    """What an unrecorded rank sent counts by what its partners received, and the report says how many were recorded."""
+    """What an unrecorded rank sent counts by what its partners received, and the report says how
+    many were recorded."""
     prefix, path = os.path.join(folder, "sent"), os.path.join(folder, "job.mpiw")
     program = mpi.build("traffic.c")
     ours = ["env", "LD_PRELOAD=%s" % mpi.library(), program]
-    job = command(mpi.launch_parts([(1, ours), (1, [program])]), folder, env={"MPIWATCH_OUT": path, "MWTEST_EXPECT": prefix},
-                  timeout=120)
+    job = command(
+        mpi.launch_parts([(1, ours), (1, [program])]),
+        folder,
+        env={"MPIWATCH_OUT": path, "MWTEST_EXPECT": prefix},
+        timeout=120,
+    )
     job.expect(0)
     expected = written_down(prefix, 2)
     found = by_command(path, folder, "bytes")
-    same({pair: value for pair, value in found.items() if pair[0] == 0},
-         {pair: float(entry[1]) for pair, entry in expected.items() if pair[0] == 0}, "what rank 0 sent")
+    same(
+        {pair: value for pair, value in found.items() if pair[0] == 0},
+        {pair: float(entry[1]) for pair, entry in expected.items() if pair[0] == 0},
+        "what rank 0 sent",
+    )
     same(found.get((1, 0)), float(expected[1, 0][1]), "what rank 1 sent to rank 0")
     text = command([setting("MW_CLI"), "report", path], folder).expect(0).stdout
     check("1 of 2" in text, "the report does not say that 1 of 2 ranks recorded:\n" + text)

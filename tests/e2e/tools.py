@@ -18,13 +18,21 @@ sys.path.insert(0, STUBS)
 
 def _shared(source, name, *flags):
     os.makedirs(build_folder(), exist_ok=True)
-    return compile_file("gcc", source, os.path.join(build_folder(), name), ["-g", "-O2", "-Wall", "-shared", "-fPIC"] +
-                        list(flags) + ["-ldl"])
+    return compile_file(
+        "gcc",
+        source,
+        os.path.join(build_folder(), name),
+        ["-g", "-O2", "-Wall", "-shared", "-fPIC"] + list(flags) + ["-ldl"],
+    )
 
 
 def profiling_tool(style):
     """A tool that wraps MPI_X and calls PMPI_X ("pmpi") or the next MPI_X ("next")."""
-    return _shared(os.path.join(STUBS, "tool.c"), "tool_%s.so" % style, "-DSTYLE=%d" % (1 if style == "pmpi" else 2))
+    return _shared(
+        os.path.join(STUBS, "tool.c"),
+        "tool_%s.so" % style,
+        "-DSTYLE=%d" % (1 if style == "pmpi" else 2),
+    )
 
 
 def floor_tool():
@@ -33,7 +41,9 @@ def floor_tool():
 
 def mpi_library(mpi):
     """The path of the libmpi that programs of this MPI load."""
-    listing = subprocess.run(["ldd", mpi.build("hang.c")], stdout=subprocess.PIPE, check=True).stdout.decode()
+    listing = subprocess.run(
+        ["ldd", mpi.build("hang.c")], stdout=subprocess.PIPE, check=True
+    ).stdout.decode()
     found = re.search(r"libmpi(?:ch)?\.so\S* => (\S+)", listing)
     if not found:
         raise Failure("no libmpi in\n" + listing)
@@ -45,6 +55,7 @@ def counter_tool(mpi):
     if platform.machine() != "x86_64":
         raise Skip("the exact counter is x86-64 assembly")
     import make_counter
+
     source = os.path.join(build_folder(), "counter_%s.c" % mpi.name)
     text = make_counter.source(mpi_library(mpi))
     if not os.path.exists(source) or open(source).read() != text:
@@ -59,5 +70,7 @@ def tool_counts(prefix):
     found = []
     for path in sorted(glob.glob(glob.escape(prefix) + ".*")):
         with open(path) as file:
-            found.append({name: int(calls) for name, calls in (line.split() for line in file) if int(calls)})
+            found.append(
+                {name: int(calls) for name, calls in (line.split() for line in file) if int(calls)}
+            )
     return found

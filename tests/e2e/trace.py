@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Traces as the tests look at them: read by the independent decoder (tests/decoder/mwdecode.py), as JSON lines, and turned into
-# processes, calls and events with words instead of numbers.
+# Traces as the tests look at them: read by the independent decoder (tests/decoder/mwdecode.py), as
+# JSON lines, and turned into processes, calls and events with words instead of numbers.
 """A trace, read without any code of mpiwatch itself."""
 
 import json
@@ -11,12 +11,28 @@ import sys
 
 from harness import SOURCE, Failure
 
-FLAGS = ("part error nested request foreign ordinal counted status matched any_source any_tag cancelled persistent freed "
-         "inter sync buffered ready").split()
+FLAGS = (
+    "part error nested request foreign ordinal counted status matched any_source any_tag "
+    "cancelled persistent freed "
+    "inter sync buffered ready"
+).split()
 KINDS = {1: "CALL", 2: "SEND", 3: "RECV", 4: "DONE", 5: "COLL", 6: "POLL"}
-HOW = ("unknown world self dup create create_group split split_type cart cart_sub graph dist_graph intercomm merge "
-       "from_group spawn connect accept join parent").split()
-COLLECTIVE_OVER_PARENT = {"dup", "create", "split", "split_type", "cart", "cart_sub", "graph", "dist_graph", "merge"}
+HOW = (
+    "unknown world self dup create create_group split split_type cart cart_sub graph dist_graph "
+    "intercomm merge "
+    "from_group spawn connect accept join parent"
+).split()
+COLLECTIVE_OVER_PARENT = {
+    "dup",
+    "create",
+    "split",
+    "split_type",
+    "cart",
+    "cart_sub",
+    "graph",
+    "dist_graph",
+    "merge",
+}
 ENDS = {0: "none", 1: "finalize", 2: "exit", 3: "abort", 4: "collected", 5: "snapshot"}
 ABIS = {0: "unknown", 1: "openmpi", 2: "mpich", 3: "standard"}
 
@@ -27,14 +43,36 @@ class Event:
         self.kind = KINDS[line["kind"]]
         self.flags = {flag for bit, flag in enumerate(FLAGS) if line["flags"] >> bit & 1}
         self.function = names.get(line["function"], "function %d" % line["function"])
-        for name in ("start", "end", "comm", "peer", "tag", "bytes", "bytes_in", "site", "request", "origin", "ordinal",
-                     "polls", "busy", "code"):
+        for name in (
+            "start",
+            "end",
+            "comm",
+            "peer",
+            "tag",
+            "bytes",
+            "bytes_in",
+            "site",
+            "request",
+            "origin",
+            "ordinal",
+            "polls",
+            "busy",
+            "code",
+        ):
             setattr(self, name, line[name])
 
     def __repr__(self):
         return "%s %s peer=%d tag=%d bytes=%d in=%d comm=%d request=%d %s" % (
-            self.function, self.kind, self.peer, self.tag, self.bytes, self.bytes_in, self.comm, self.request,
-            ",".join(sorted(self.flags)))
+            self.function,
+            self.kind,
+            self.peer,
+            self.tag,
+            self.bytes,
+            self.bytes_in,
+            self.comm,
+            self.request,
+            ",".join(sorted(self.flags)),
+        )
 
 
 class Call:
@@ -63,7 +101,12 @@ class Call:
 
 class Comm:
     def __init__(self, line):
-        self.id, self.parent, self.number, self.size = line["id"], line["parent"], line["number"], line["size"]
+        self.id, self.parent, self.number, self.size = (
+            line["id"],
+            line["parent"],
+            line["number"],
+            line["size"],
+        )
         self.how = HOW[line["how"]]
         self.rank, self.remote_size, self.hash = line["rank"], line["remote_size"], line["hash"]
         self.name, self.freed = line["name"], line["freed"]
@@ -99,7 +142,8 @@ class Process:
         return [call for thread in sorted(self.threads) for call in self.threads[thread]]
 
     def started(self, done):
-        """The event that started the request which `done` completed: the last one before it where numbers repeat."""
+        """The event that started the request which `done` completed: the last one before it where
+        numbers repeat."""
         if self._starts is None:
             self._starts = {}
             for thread, calls in self.threads.items():
@@ -110,15 +154,22 @@ class Process:
         return self._starts.get((done.origin, done.request))
 
     def comm_word(self, number):
-        return "none" if number < 0 else self.comms[number].how if number in self.comms else "unlisted"
+        return (
+            "none" if number < 0 else self.comms[number].how if number in self.comms else "unlisted"
+        )
 
     def comm_identity(self, number):
         """What two processes agree on when they hold the same communicator."""
         comm = self.comms.get(number)
         if comm is None:
             raise Failure("rank %s: communicator %s is not in the trace" % (self.rank, number))
-        # Kinds that are collective over their parent are told apart by it; the two sides of others have different parents.
-        parent = self.comm_identity(comm.parent) if comm.how in COLLECTIVE_OVER_PARENT and comm.parent >= 0 else ()
+        # Kinds that are collective over their parent are told apart by it; the two sides of others
+        # have different parents.
+        parent = (
+            self.comm_identity(comm.parent)
+            if comm.how in COLLECTIVE_OVER_PARENT and comm.parent >= 0
+            else ()
+        )
         return (comm.how, comm.number, comm.hash) + (parent,)
 
 
@@ -128,12 +179,17 @@ class Trace:
     def __init__(self, *paths, events=True):
         for path in paths:
             if not os.path.exists(path):
-                raise Failure("no trace %s (there is: %s)" % (path, os.listdir(os.path.dirname(path) or ".")))
+                raise Failure(
+                    "no trace %s (there is: %s)" % (path, os.listdir(os.path.dirname(path) or "."))
+                )
         argv = [sys.executable, os.path.join(SOURCE, "tests", "decoder", "mwdecode.py")]
         argv += ([] if events else ["--no-events"]) + list(paths)
         done = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300)
         if done.returncode:
-            raise Failure("the decoder failed on %s: %s" % (paths, done.stderr.decode(errors="replace")[-2000:]))
+            raise Failure(
+                "the decoder failed on %s: %s"
+                % (paths, done.stderr.decode(errors="replace")[-2000:])
+            )
         lines = [json.loads(line) for line in done.stdout.splitlines()]
         self.names = {line["function"]: line["name"] for line in lines if line["record"] == "count"}
         for line in lines:
@@ -188,4 +244,7 @@ class Trace:
         for process in self.processes:
             if process.has_rank and process.rank == number:
                 return process
-        raise Failure("rank %d is not in the trace; there are %s" % (number, [process.rank for process in self.processes]))
+        raise Failure(
+            "rank %d is not in the trace; there are %s"
+            % (number, [process.rank for process in self.processes])
+        )

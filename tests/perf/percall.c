@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What an MPI call costs, in nanoseconds, measured by the program itself: percall one [CALLS] on one rank, percall two [CALLS] on
- * two. Prints "name value" lines; run.py runs it with and without preloads, interleaved, and compares. The value is the
- * median over blocks of calls, so that a block in which the machine did something else does not count.
+ * What an MPI call costs, in nanoseconds, measured by the program itself: percall one [CALLS] on
+ * one rank, percall two [CALLS] on two. Prints "name value" lines; run.py runs it with and without
+ * preloads, interleaved, and compares. The value is the median over blocks of calls, so that a
+ * block in which the machine did something else does not count.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -81,8 +82,8 @@ static void ping_pong(long calls)
     }
 }
 
-/* The longest delays of single calls: 0.1 % quantile from above, and the longest of all. The machine's own hiccups are in
- * it, so it says something only beside the same without a preload. */
+/* The longest delays of single calls: 0.1 % quantile from above, and the longest of all. The
+ * machine's own hiccups are in it, so it says something only beside the same without a preload. */
 static void longest(long calls)
 {
     double *spans = malloc(calls * sizeof *spans);

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# The cost of recording, from one interleaved run: no preload, the floor (an empty preload that takes two time stamps, see
-# tests/stubs/floor.c) and mpiwatch, in turn, round after round; medians of the differences within a round. Then bytes per event of
-# real programs when MPIWATCH_BENCH names a folder of benchmarks (PATH/openmpi/bin, PATH/mpich/bin). Run by "meson test
-# --benchmark"; with --quick one short round, to see that it works.
+# The cost of recording, from one interleaved run: no preload, the floor (an empty preload that
+# takes two time stamps, see tests/stubs/floor.c) and mpiwatch, in turn, round after round; medians
+# of the differences within a round. Then bytes per event of real programs when MPIWATCH_BENCH names
+# a folder of benchmarks (PATH/openmpi/bin, PATH/mpich/bin). Run by "meson test --benchmark"; with
+# --quick one short round, to see that it works.
 """Prints what mpiwatch costs."""
 
 import os
@@ -22,21 +23,38 @@ from tools import floor_tool  # noqa: E402
 from trace import Trace  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-ROWS = (("iprobe", "MPI_Iprobe"), ("self_message", "(Irecv+Isend+Waitall)/3, to self"), ("allreduce", "MPI_Allreduce, one rank"),
-        ("ping_pong", "8-byte message, one way"))
-DELAYS = (("delay_p99.9", "one call of 1,000 takes"), ("delay_p99.99", "one call of 10,000 takes"),
-          ("delay_max", "the longest call takes"))
+ROWS = (
+    ("iprobe", "MPI_Iprobe"),
+    ("self_message", "(Irecv+Isend+Waitall)/3, to self"),
+    ("allreduce", "MPI_Allreduce, one rank"),
+    ("ping_pong", "8-byte message, one way"),
+)
+DELAYS = (
+    ("delay_p99.9", "one call of 1,000 takes"),
+    ("delay_p99.99", "one call of 10,000 takes"),
+    ("delay_max", "the longest call takes"),
+)
 
 
 def figures(mpi, preload, folder, calls, number):
-    """One run of both programs; {name: nanoseconds} and what the trace says of its own longest delay."""
+    """One run of both programs; {name: nanoseconds} and what the trace says of its own longest
+    delay."""
     program = mpi.build(os.path.join(HERE, "percall.c"))
     found = {}
     trace = os.path.join(folder, "perf-%d.mpiw" % number)
     for ranks, mode in ((1, "one"), (2, "two")):
-        job = mpi.run(ranks, [program, mode, calls], folder, preload=preload, timeout=120,
-                      env={"MPIWATCH_OUT": "%s.%s.mpiw" % (trace, mode)}).expect(0)
-        found.update((name, float(value)) for name, value in re.findall(r"^(\S+) ([\d.]+)$", job.stdout, re.M))
+        job = mpi.run(
+            ranks,
+            [program, mode, calls],
+            folder,
+            preload=preload,
+            timeout=120,
+            env={"MPIWATCH_OUT": "%s.%s.mpiw" % (trace, mode)},
+        ).expect(0)
+        found.update(
+            (name, float(value))
+            for name, value in re.findall(r"^(\S+) ([\d.]+)$", job.stdout, re.M)
+        )
     path = trace + ".one.mpiw"
     if os.path.isdir(path):
         process = Trace(path, events=False).rank(0)
@@ -49,9 +67,13 @@ def interleaved(mpi, folder, rounds, calls):
     variants = [("none", None), ("floor", floor_tool()), ("ours", mpi.library())]
     results = {name: [] for name, _ in variants}
     for number in range(rounds):
-        turn = variants[number % 3:] + variants[:number % 3]
+        turn = variants[number % 3 :] + variants[: number % 3]
         for name, preload in turn:
-            results[name].append(figures(mpi, preload, folder, calls, number * 3 + [v[0] for v in variants].index(name)))
+            results[name].append(
+                figures(
+                    mpi, preload, folder, calls, number * 3 + [v[0] for v in variants].index(name)
+                )
+            )
         print("  round %d of %d" % (number + 1, rounds), file=sys.stderr, flush=True)
     return results
 
@@ -59,22 +81,50 @@ def interleaved(mpi, folder, rounds, calls):
 def show(mpi, results):
     def median(values):
         return statistics.median(values)
+
     rounds = range(len(results["none"]))
     print("%s, medians over %d interleaved rounds" % (mpi.name, len(rounds)))
-    print("  %-34s %9s %12s %12s %11s %11s" % ("ns per call", "none", "added: floor", "added: ours", "floor/none", "ours/none"))
+    print(
+        "  %-34s %9s %12s %12s %11s %11s"
+        % ("ns per call", "none", "added: floor", "added: ours", "floor/none", "ours/none")
+    )
     for key, title in ROWS:
         base = median(results["none"][i][key] for i in rounds)
-        added = [median(results[name][i][key] - results["none"][i][key] for i in rounds) for name in ("floor", "ours")]
-        ratio = [median(results[name][i][key] / results["none"][i][key] for i in rounds) for name in ("floor", "ours")]
-        print("  %-34s %9.1f %12.1f %12.1f %11.2f %11.2f" % ((title, base) + tuple(added) + tuple(ratio)))
+        added = [
+            median(results[name][i][key] - results["none"][i][key] for i in rounds)
+            for name in ("floor", "ours")
+        ]
+        ratio = [
+            median(results[name][i][key] / results["none"][i][key] for i in rounds)
+            for name in ("floor", "ours")
+        ]
+        print(
+            "  %-34s %9.1f %12.1f %12.1f %11.2f %11.2f"
+            % ((title, base) + tuple(added) + tuple(ratio))
+        )
     print("  %-34s %9s %12s %12s" % ("ns, median of the rounds", "none", "floor", "ours"))
     for key, title in DELAYS:
-        print("  %-34s %9.0f %12.0f %12.0f" % ((title,) + tuple(median(results[name][i][key] for i in rounds)
-                                                           for name in ("none", "floor", "ours"))))
+        print(
+            "  %-34s %9.0f %12.0f %12.0f"
+            % (
+                (title,)
+                + tuple(
+                    median(results[name][i][key] for i in rounds)
+                    for name in ("none", "floor", "ours")
+                )
+            )
+        )
     own = [entry["own_longest"] for entry in results["ours"] if "own_longest" in entry]
     if own:
-        print("  longest delay of a call that mpiwatch itself saw (its trace): median %.0f ns, most %.0f ns" % (median(own), max(own)))
-        print("  encoding, per event (its trace): %.1f ns" % median(entry["own_encode"] for entry in results["ours"]))
+        print(
+            "  longest delay of a call that mpiwatch itself saw (its trace):"
+            " median %.0f ns, most %.0f ns"
+            % (median(own), max(own))
+        )
+        print(
+            "  encoding, per event (its trace): %.1f ns"
+            % median(entry["own_encode"] for entry in results["ours"])
+        )
 
 
 def event_bytes(path):
@@ -93,16 +143,32 @@ def event_bytes(path):
             if kind == 9:
                 in_events += head.size + length
             at += head.size + length
-    return in_events, total, sum(process.cost.get("events", 0) for process in Trace(path, events=False).processes)
+    return (
+        in_events,
+        total,
+        sum(process.cost.get("events", 0) for process in Trace(path, events=False).processes),
+    )
 
 
 def applications(mpi, bench, folder, quick):
     base = os.path.join(bench, mpi.name, "bin")
-    runs = [("LULESH, 8 ranks", 8, [os.path.join(base, "lulesh2.0"), "-s", "8", "-i", "20" if quick else "300"]),
-            ("HPCG 16^3, 2 ranks", 2, [os.path.join(base, "xhpcg"), "16", "16", "16", "2"]),
-            ("osu_latency", 2, [os.path.join(base, "osu_latency"), "-m", "1:64", "-i", "200" if quick else "20000"])]
+    runs = [
+        (
+            "LULESH, 8 ranks",
+            8,
+            [os.path.join(base, "lulesh2.0"), "-s", "8", "-i", "20" if quick else "300"],
+        ),
+        ("HPCG 16^3, 2 ranks", 2, [os.path.join(base, "xhpcg"), "16", "16", "16", "2"]),
+        (
+            "osu_latency",
+            2,
+            [os.path.join(base, "osu_latency"), "-m", "1:64", "-i", "200" if quick else "20000"],
+        ),
+    ]
     print("%s, size of the trace" % mpi.name)
-    print("  %-20s %12s %14s %14s %10s" % ("", "events", "bytes/event", "with the rest", "time ratio"))
+    print(
+        "  %-20s %12s %14s %14s %10s" % ("", "events", "bytes/event", "with the rest", "time ratio")
+    )
     for title, ranks, argv in runs:
         if not os.path.exists(argv[0]):
             print("  %-20s no %s" % (title, argv[0]))
@@ -112,13 +178,26 @@ def applications(mpi, bench, folder, quick):
             began = time.monotonic()
             mpi.run(ranks, argv, folder, timeout=300).expect(0)
             plain = time.monotonic() - began
-            job, path = mpi.record(ranks, argv, folder, trace="app-%d-%s.mpiw" % (number, title.split(",")[0].replace(" ", "")),
-                                   timeout=300)
+            job, path = mpi.record(
+                ranks,
+                argv,
+                folder,
+                trace="app-%d-%s.mpiw" % (number, title.split(",")[0].replace(" ", "")),
+                timeout=300,
+            )
             job.expect(0)
             ratios.append(job.seconds / plain)
         in_events, total, events = event_bytes(path)
-        print("  %-20s %12d %14.2f %14.2f %10.2f" % (title, events, in_events / max(1, events), total / max(1, events),
-                                                     statistics.median(ratios)))
+        print(
+            "  %-20s %12d %14.2f %14.2f %10.2f"
+            % (
+                title,
+                events,
+                in_events / max(1, events),
+                total / max(1, events),
+                statistics.median(ratios),
+            )
+        )
 
 
 def main(arguments):
@@ -133,7 +212,7 @@ def main(arguments):
             if reason:
                 print("%s: skipped, %s" % (mpi.name, reason))
                 continue
-            own = os.path.join(folder, mpi.name) # traces of the other MPI have the same names
+            own = os.path.join(folder, mpi.name)  # traces of the other MPI have the same names
             os.mkdir(own)
             try:
                 show(mpi, interleaved(mpi, own, rounds, calls))

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Makes a tool that counts every call of every function a libmpi exports, MPI_X and PMPI_X apart, and passes it on to the next
-# object: what reaches the MPI library. Needs no prototypes, because each function is two instructions (x86-64 only). Counts are
-# written at the exit of each process that called MPI: MWTOOL_OUT.PID, "name count" lines.
+# Makes a tool that counts every call of every function a libmpi exports, MPI_X and PMPI_X apart,
+# and passes it on to the next object: what reaches the MPI library. Needs no prototypes, because
+# each function is two instructions (x86-64 only). Counts are written at the exit of each process
+# that called MPI: MWTOOL_OUT.PID, "name count" lines.
 """Generates an exact counter of all calls that reach libmpi."""
 
 import re
@@ -42,12 +43,15 @@ __attribute__((destructor)) static void report(void)
 """
 
 ONE = r"""__asm__(".text\n.globl %(name)s\n.type %(name)s,@function\n%(name)s:\n"
-    "lock incq mwcounter_counts+%(at)d(%%rip)\njmp *mwcounter_real+%(at)d(%%rip)\n.size %(name)s,.-%(name)s\n");
+    "lock incq mwcounter_counts+%(at)d(%%rip)\njmp *mwcounter_real+%(at)d(%%rip)\n"
+    ".size %(name)s,.-%(name)s\n");
 """
 
 
 def functions(library):
-    listing = subprocess.run(["nm", "-D", "--defined-only", library], stdout=subprocess.PIPE, check=True)
+    listing = subprocess.run(
+        ["nm", "-D", "--defined-only", library], stdout=subprocess.PIPE, check=True
+    )
     found = re.findall(r"^\S+ [TW] (P?MPI_[A-Z]\w*)(?:@.*)?$", listing.stdout.decode(), re.M)
     # Predefined callbacks are compared by address and are no calls of the program.
     return sorted(set(name for name in found if not name.endswith(("_FN", "_fn", "_NULL"))))
@@ -57,8 +61,13 @@ def source(library):
     names = functions(library)
     text = HEAD % {"n": len(names), "names": ", ".join('"%s"' % name for name in names)}
     # The arrays are hidden, so that the two instructions reach them without a GOT.
-    text = text.replace("unsigned long mwcounter_counts", '__attribute__((visibility("hidden"))) unsigned long mwcounter_counts')
-    text = text.replace("void *mwcounter_real[", '__attribute__((visibility("hidden"))) void *mwcounter_real[', 1)
+    text = text.replace(
+        "unsigned long mwcounter_counts",
+        '__attribute__((visibility("hidden"))) unsigned long mwcounter_counts',
+    )
+    text = text.replace(
+        "void *mwcounter_real[", '__attribute__((visibility("hidden"))) void *mwcounter_real[', 1
+    )
     return text + "".join(ONE % {"name": name, "at": 8 * i} for i, name in enumerate(names))
 
 

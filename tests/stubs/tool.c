@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Another profiling tool, as people have them in LD_PRELOAD: counts the program's calls of a few functions and writes the
- * counts when the program calls MPI_Finalize. STYLE 1 forwards to PMPI_X, as the standard has it; STYLE 2 to
- * dlsym(RTLD_NEXT, "MPI_X"). Knows no mpi.h: arguments are passed on as machine words, so one object fits all ABIs.
+ * Another profiling tool, as people have them in LD_PRELOAD: counts the program's calls of a few
+ * functions and writes the counts when the program calls MPI_Finalize. STYLE 1 forwards to PMPI_X,
+ * as the standard has it; STYLE 2 to dlsym(RTLD_NEXT, "MPI_X"). Knows no mpi.h: arguments are
+ * passed on as machine words, so one object fits all ABIs.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -15,21 +16,21 @@ typedef uintptr_t W;
 static void report(void);
 
 #if STYLE == 1
-#define NEXT(name, types) extern int P##name types;
+#define NEXT(name, types)    extern int P##name types;
 #define FORWARD(name, types) P##name
 #else
 #define NEXT(name, types)
 #define FORWARD(name, types) ((int(*) types)dlsym(RTLD_NEXT, #name))
 #endif
 
-#define TOOL(name, types, parameters, arguments)             \
-    int name parameters;                                     \
-    NEXT(name, types)                                        \
-    static long count_##name;                                \
-    int name parameters                                      \
-    {                                                        \
-        __atomic_add_fetch(&count_##name, 1, __ATOMIC_RELAXED); \
-        return FORWARD(name, types) arguments;               \
+#define TOOL(name, types, parameters, arguments)                                                   \
+    int name parameters;                                                                           \
+    NEXT(name, types)                                                                              \
+    static long count_##name;                                                                      \
+    int name parameters                                                                            \
+    {                                                                                              \
+        __atomic_add_fetch(&count_##name, 1, __ATOMIC_RELAXED);                                    \
+        return FORWARD(name, types) arguments;                                                     \
     }
 
 #define T6 (W, W, W, W, W, W)
@@ -52,7 +53,8 @@ TOOL(MPI_Bcast, (W, W, W, W, W), (W a, W b, W c, W d, W e), (a, b, c, d, e))
 TOOL(MPI_Comm_rank, (W, W), (W a, W b), (a, b))
 TOOL(MPI_Comm_dup, (W, W), (W a, W b), (a, b))
 TOOL(MPI_Comm_free, (W), (W a), (a))
-TOOL(MPI_Sendrecv, (W, W, W, W, W, W, W, W, W, W, W, W), (W a, W b, W c, W d, W e, W f, W g, W h, W i, W j, W k, W l),
+TOOL(MPI_Sendrecv, (W, W, W, W, W, W, W, W, W, W, W, W),
+     (W a, W b, W c, W d, W e, W f, W g, W h, W i, W j, W k, W l),
      (a, b, c, d, e, f, g, h, i, j, k, l))
 
 int MPI_Finalize(void);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The calls that the stub of the standard ABI knows, on two ranks, with the expected record beside each. Compiled with the stub's
- * mpi.h, so every constant, handle and status has the values and layout of MPI-5.
+ * The calls that the stub of the standard ABI knows, on two ranks, with the expected record beside
+ * each. Compiled with the stub's mpi.h, so every constant, handle and status has the values and
+ * layout of MPI-5.
  */
 #include "expect.h"
 
@@ -50,9 +51,10 @@ int main(int argc, char **argv)
     expect("MPI_Isend | SEND peer=%d tag=11 bytes=8 comm=world request", other);
     CHECK(requests[1] == requests[2]);
     MPI_Waitall(3, requests, statuses);
-    expect("MPI_Waitall | DONE of=MPI_Irecv peer=%d tag=10 in!=32 | DONE of=MPI_Isend peer=%d tag=10"
-           " | DONE of=MPI_Isend peer=%d tag=11",
-           other, other, other);
+    expect(
+        "MPI_Waitall | DONE of=MPI_Irecv peer=%d tag=10 in!=32 | DONE of=MPI_Isend peer=%d tag=10"
+        " | DONE of=MPI_Isend peer=%d tag=11",
+        other, other, other);
     CHECK(statuses[0].MPI_SOURCE == other);
     MPI_Irecv(b, 8, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, world, &requests[0]);
     expect("MPI_Irecv | RECV peer=-1 tag=-1 in=32 comm=world any=SOURCE any=TAG request");
@@ -60,7 +62,9 @@ int main(int argc, char **argv)
     expect("MPI_Waitany | DONE of=MPI_Irecv peer=%d tag=11 in!=8 matched", other);
 
     MPI_Sendrecv(a, 8, MPI_INT, other, 12, b, 8, MPI_INT, other, 12, world, MPI_STATUS_IGNORE);
-    expect("MPI_Sendrecv | SEND peer=%d tag=12 bytes=32 comm=world | RECV peer=%d tag=12 in=32 comm=world", other, other);
+    expect("MPI_Sendrecv | SEND peer=%d tag=12 bytes=32 comm=world | RECV peer=%d tag=12 in=32 "
+           "comm=world",
+           other, other);
     MPI_Send(a, 1, MPI_INT, MPI_PROC_NULL, 13, world);
     expect("MPI_Send");
     MPI_Irecv(b, 1, MPI_INT, other, 999, world, &requests[0]);
@@ -85,7 +89,8 @@ int main(int argc, char **argv)
     MPI_Barrier(world);
     expect("MPI_Barrier | COLL root=-1 out=0 in=0 comm=world");
     MPI_Bcast(b, 8, MPI_INT, 1, world);
-    expect("MPI_Bcast | COLL root=1 out=%d in=%d comm=world", rank == 1 ? 32 : 0, rank == 1 ? 0 : 32);
+    expect("MPI_Bcast | COLL root=1 out=%d in=%d comm=world", rank == 1 ? 32 : 0,
+           rank == 1 ? 0 : 32);
     MPI_Allreduce(a, sum, 8, MPI_INT, MPI_SUM, world);
     expect("MPI_Allreduce | COLL root=-1 out=32 in=32 comm=world");
     CHECK(sum[3] == 16);
@@ -96,7 +101,9 @@ int main(int argc, char **argv)
     MPI_Comm_split(dup, 0, -rank, &split); /* reversed */
     expect("MPI_Comm_split");
     MPI_Sendrecv(a, 8, MPI_INT, rank, 15, b, 8, MPI_INT, rank, 15, split, MPI_STATUS_IGNORE);
-    expect("MPI_Sendrecv | SEND peer=%d tag=15 bytes=32 comm=split | RECV peer=%d tag=15 in=32 comm=split", other, other);
+    expect("MPI_Sendrecv | SEND peer=%d tag=15 bytes=32 comm=split | RECV peer=%d tag=15 in=32 "
+           "comm=split",
+           other, other);
     MPI_Reduce(a, sum, 8, MPI_INT, MPI_MAX, 0, split);
     expect("MPI_Reduce | COLL root=1 out=32 in=%d comm=split", rank == 1 ? 32 : 0);
     MPI_Comm_free(&split);

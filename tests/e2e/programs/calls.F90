@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! The calls of calls.c in Fortran, in the same order, through the binding that BINDING names: 1 mpif.h, 2 use mpi,
-! 3 use mpi_f08. What ought to be recorded is what calls.c writes down.
+! The calls of calls.c in Fortran, in the same order, through the binding that BINDING names: 1
+! mpif.h, 2 use mpi, 3 use mpi_f08. What ought to be recorded is what calls.c writes down.
 !
 #if BINDING == 3
 #define COMM_T type(MPI_Comm)
@@ -98,7 +98,8 @@ contains
             call MPI_Rsend(a, n, MPI_INTEGER, right, 4, MPI_COMM_WORLD, err)
         else
             call MPI_Recv(b, n, MPI_INTEGER, left, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE, err)
-            call MPI_Recv(b, n, MPI_INTEGER, left, MPI_ANY_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE, err)
+            call MPI_Recv(b, n, MPI_INTEGER, left, MPI_ANY_TAG, MPI_COMM_WORLD, &
+                              MPI_STATUS_IGNORE, err)
             call MPI_Recv(b, n, MPI_INTEGER, left, 3, MPI_COMM_WORLD, status, err)
             call check(SOURCE_OF(status) == left .and. TAG_OF(status) == 3, 'status of tag 3')
             call MPI_Irecv(b, n, MPI_INTEGER, left, 4, MPI_COMM_WORLD, request, err)
@@ -225,11 +226,13 @@ subroutine wildcards
     logical :: flag
 
     call MPI_Isend(a, n, MPI_INTEGER, right, 40, MPI_COMM_WORLD, request(2), err)
-    call MPI_Recv(b, 4 * n, MPI_INTEGER, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE, err)
+    call MPI_Recv(b, 4 * n, MPI_INTEGER, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &
+                      MPI_STATUS_IGNORE, err)
     call MPI_Wait(request(2), MPI_STATUS_IGNORE, err)
     call MPI_Barrier(MPI_COMM_WORLD, err)
 
-    call MPI_Irecv(b, 4 * n, MPI_INTEGER, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, request(1), err)
+    call MPI_Irecv(b, 4 * n, MPI_INTEGER, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &
+                      request(1), err)
     call MPI_Isend(a, n, MPI_INTEGER, right, 41, MPI_COMM_WORLD, request(2), err)
     call MPI_Waitall(2, request, MPI_STATUSES_IGNORE, err)
     call MPI_Barrier(MPI_COMM_WORLD, err)
@@ -264,7 +267,8 @@ subroutine matched_probes
         else
             flag = .false.
             do while (.not. flag)
-                call MPI_Improbe(left, MPI_ANY_TAG, MPI_COMM_WORLD, flag, message, MPI_STATUS_IGNORE, err)
+                call MPI_Improbe(left, MPI_ANY_TAG, MPI_COMM_WORLD, flag, message, &
+                                  MPI_STATUS_IGNORE, err)
             end do
             call MPI_Imrecv(b, n, MPI_INTEGER, message, request(1), err)
             call MPI_Wait(request(1), MPI_STATUS_IGNORE, err)
@@ -282,17 +286,21 @@ subroutine exchanges
     TYPE_T :: column
     STATUS_T :: status
 
-    call MPI_Sendrecv(a, n, MPI_INTEGER, right, 50, b, n, MPI_INTEGER, left, 50, MPI_COMM_WORLD, MPI_STATUS_IGNORE, err)
-    call MPI_Sendrecv(a, n - 2, MPI_INTEGER, right, 51, b, n, MPI_INTEGER, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &
+    call MPI_Sendrecv(a, n, MPI_INTEGER, right, 50, b, n, MPI_INTEGER, left, 50, MPI_COMM_WORLD, &
+                      MPI_STATUS_IGNORE, err)
+    call MPI_Sendrecv(a, n - 2, MPI_INTEGER, right, 51, b, n, MPI_INTEGER, MPI_ANY_SOURCE, &
+                      MPI_ANY_TAG, MPI_COMM_WORLD, &
                       status, err)
     call check(SOURCE_OF(status) == left, 'sendrecv')
     call MPI_Barrier(MPI_COMM_WORLD, err)
-    call MPI_Sendrecv_replace(b, n, MPI_INTEGER, left, 52, right, 52, MPI_COMM_WORLD, MPI_STATUS_IGNORE, err)
+    call MPI_Sendrecv_replace(b, n, MPI_INTEGER, left, 52, right, 52, MPI_COMM_WORLD, &
+                      MPI_STATUS_IGNORE, err)
     call add(n)
 
     call MPI_Type_vector(5, 1, 2, MPI_INTEGER, column, err)
     call MPI_Type_commit(column, err)
-    call MPI_Sendrecv(a, 2, column, right, 53, b, n, MPI_INTEGER, left, 53, MPI_COMM_WORLD, status, err)
+    call MPI_Sendrecv(a, 2, column, right, 53, b, n, MPI_INTEGER, left, 53, MPI_COMM_WORLD, &
+                      status, err)
     call MPI_Type_free(column, err)
     call add(n)
 
@@ -389,7 +397,8 @@ subroutine around(comm, tag)
     integer :: tag, me, np
     call MPI_Comm_rank(comm, me, err)
     call MPI_Comm_size(comm, np, err)
-    call MPI_Sendrecv(a, n, MPI_INTEGER, mod(me + 1, np), tag, b, n, MPI_INTEGER, mod(me + np - 1, np), tag, comm, &
+    call MPI_Sendrecv(a, n, MPI_INTEGER, mod(me + 1, np), tag, b, n, MPI_INTEGER, &
+                      mod(me + np - 1, np), tag, comm, &
                       MPI_STATUS_IGNORE, err)
     call add(n)
 end subroutine
@@ -470,7 +479,8 @@ subroutine communicators
     call MPI_Comm_free(graph, err)
     sources(1) = left
     targets(1) = right
-    call MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, sources, MPI_UNWEIGHTED, 1, targets, MPI_UNWEIGHTED, &
+    call MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, sources, MPI_UNWEIGHTED, 1, targets, &
+                      MPI_UNWEIGHTED, &
                                         MPI_INFO_NULL, .false., dist, err)
     call MPI_Neighbor_allgather(a, 2, MPI_INTEGER, b, 2, MPI_INTEGER, dist, err)
     call add(2)
@@ -480,7 +490,8 @@ subroutine communicators
     leader = 2
     if (rank >= 2) leader = 0
     call MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, leader, 80, inter, err)
-    call MPI_Sendrecv(a, n, MPI_INTEGER, mod(rank, 2), 81, b, n, MPI_INTEGER, mod(rank, 2), 81, inter, &
+    call MPI_Sendrecv(a, n, MPI_INTEGER, mod(rank, 2), 81, b, n, MPI_INTEGER, mod(rank, 2), 81, &
+                      inter, &
                       MPI_STATUS_IGNORE, err)
     call add(n)
     swap = rank >= 2
@@ -490,7 +501,8 @@ subroutine communicators
     call MPI_Comm_free(inter, err)
     call MPI_Comm_free(half, err)
 
-    call MPI_Sendrecv(a, n, MPI_INTEGER, 0, 83, b, n, MPI_INTEGER, 0, 83, MPI_COMM_SELF, MPI_STATUS_IGNORE, err)
+    call MPI_Sendrecv(a, n, MPI_INTEGER, 0, 83, b, n, MPI_INTEGER, 0, 83, MPI_COMM_SELF, &
+                      MPI_STATUS_IGNORE, err)
     call MPI_Comm_free(dup, err)
 end subroutine
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Every recorded kind of call once or more, on four ranks, with its expected record beside it. calls.F90 makes the
- * same calls in the same order through each Fortran binding: change both together. What is received always fills its
- * buffer, except where the comment says "short".
+ * Every recorded kind of call once or more, on four ranks, with its expected record beside it.
+ * calls.F90 makes the same calls in the same order through each Fortran binding: change both
+ * together. What is received always fills its buffer, except where the comment says "short".
  */
 #include "expect.h"
 
@@ -44,7 +44,8 @@ static void blocking_sends(void)
         expect("MPI_Ssend | SEND peer=%d tag=3 bytes=%d comm=world mode=SYNC", right, BYTES - 4);
         MPI_Recv(b, 1, MPI_INT, right, 9, world, MPI_STATUS_IGNORE);
         expect("MPI_Recv | RECV peer=%d tag=9 in=4 comm=world", right);
-        MPI_Rsend(a, N, MPI_INT, right, 4, world); /* its receive was posted before the 9 was sent */
+        MPI_Rsend(a, N, MPI_INT, right, 4,
+                  world); /* its receive was posted before the 9 was sent */
         expect("MPI_Rsend | SEND peer=%d tag=4 bytes=%d comm=world mode=READY", right, BYTES);
     } else {
         MPI_Request request;
@@ -96,17 +97,19 @@ static void nonblocking(void)
 
     start_pair(request, 23);
     MPI_Waitall(2, request, statuses);
-    expect("MPI_Waitall | DONE of=MPI_Irecv peer=%d tag=23 in!=%d | DONE of=MPI_Isend peer=%d tag=23",
-           left, BYTES, right);
+    expect(
+        "MPI_Waitall | DONE of=MPI_Irecv peer=%d tag=23 in!=%d | DONE of=MPI_Isend peer=%d tag=23",
+        left, BYTES, right);
     CHECK(statuses[0].MPI_SOURCE == left);
 
     start_pair(request, 24);
     start_pair(request + 2, 25);
     for (int i = 0; i < 4; i++)
         MPI_Waitany(4, request, &index, MPI_STATUS_IGNORE);
-    expect("MPI_Waitany *4 | DONE of=MPI_Irecv peer=%d tag=24 in=%d | DONE of=MPI_Isend peer=%d tag=24"
-           " | DONE of=MPI_Irecv peer=%d tag=25 in=%d | DONE of=MPI_Isend peer=%d tag=25",
-           left, BYTES, right, left, BYTES, right);
+    expect(
+        "MPI_Waitany *4 | DONE of=MPI_Irecv peer=%d tag=24 in=%d | DONE of=MPI_Isend peer=%d tag=24"
+        " | DONE of=MPI_Irecv peer=%d tag=25 in=%d | DONE of=MPI_Isend peer=%d tag=25",
+        left, BYTES, right, left, BYTES, right);
     MPI_Waitany(4, request, &index, MPI_STATUS_IGNORE); /* only null requests */
     expect("MPI_Waitany");
     CHECK(index == MPI_UNDEFINED);
@@ -114,8 +117,9 @@ static void nonblocking(void)
     start_pair(request, 26);
     for (done = 0; done < 2; done += count)
         MPI_Waitsome(2, request, &count, indices, MPI_STATUSES_IGNORE);
-    expect("MPI_Waitsome *? | DONE of=MPI_Irecv peer=%d tag=26 in=%d | DONE of=MPI_Isend peer=%d tag=26", left,
-           BYTES, right);
+    expect("MPI_Waitsome *? | DONE of=MPI_Irecv peer=%d tag=26 in=%d | DONE of=MPI_Isend peer=%d "
+           "tag=26",
+           left, BYTES, right);
 
     start_pair(request, 27);
     for (int i = 0; i < 2; i++)
@@ -127,20 +131,23 @@ static void nonblocking(void)
     start_pair(request, 28);
     for (done = 0; done < 2; done += flag)
         MPI_Testany(2, request, &index, &flag, MPI_STATUS_IGNORE);
-    expect("MPI_Testany *2 | DONE of=MPI_Irecv peer=%d tag=28 in=%d | DONE of=MPI_Isend peer=%d tag=28", left,
-           BYTES, right);
+    expect("MPI_Testany *2 | DONE of=MPI_Irecv peer=%d tag=28 in=%d | DONE of=MPI_Isend peer=%d "
+           "tag=28",
+           left, BYTES, right);
 
     start_pair(request, 29);
     for (done = 0; done < 2; done += count)
         MPI_Testsome(2, request, &count, indices, MPI_STATUSES_IGNORE);
-    expect("MPI_Testsome *? | DONE of=MPI_Irecv peer=%d tag=29 in=%d | DONE of=MPI_Isend peer=%d tag=29", left,
-           BYTES, right);
+    expect("MPI_Testsome *? | DONE of=MPI_Irecv peer=%d tag=29 in=%d | DONE of=MPI_Isend peer=%d "
+           "tag=29",
+           left, BYTES, right);
 
     start_pair(request, 30);
     for (flag = 0; !flag;)
         MPI_Testall(2, request, &flag, MPI_STATUSES_IGNORE);
-    expect("MPI_Testall | DONE of=MPI_Irecv peer=%d tag=30 in=%d | DONE of=MPI_Isend peer=%d tag=30", left,
-           BYTES, right);
+    expect(
+        "MPI_Testall | DONE of=MPI_Irecv peer=%d tag=30 in=%d | DONE of=MPI_Isend peer=%d tag=30",
+        left, BYTES, right);
 
     MPI_Irecv(b, N, MPI_INT, left, 31, world, &request[0]);
     expect("MPI_Irecv | RECV peer=%d tag=31 in=%d comm=world request", left, BYTES);
@@ -149,8 +156,9 @@ static void nonblocking(void)
     MPI_Issend(a, N, MPI_INT, right, 31, world, &request[2]);
     expect("MPI_Issend | SEND peer=%d tag=31 bytes=%d comm=world mode=SYNC request", right, BYTES);
     MPI_Waitall(3, request, MPI_STATUSES_IGNORE);
-    expect("MPI_Waitall | DONE of=MPI_Irecv peer=%d tag=31 in=%d | DONE of=MPI_Issend peer=%d tag=31", left, BYTES,
-           right);
+    expect(
+        "MPI_Waitall | DONE of=MPI_Irecv peer=%d tag=31 in=%d | DONE of=MPI_Issend peer=%d tag=31",
+        left, BYTES, right);
 
     MPI_Isend(a, N, MPI_INT, right, 32, world, &request[0]);
     expect("MPI_Isend | SEND peer=%d tag=32 bytes=%d comm=world request", right, BYTES);
@@ -178,7 +186,8 @@ static void wildcards(void)
 
     MPI_Isend(a, N, MPI_INT, right, 40, world, &request[1]);
     expect("MPI_Isend | SEND peer=%d tag=40 bytes=%d comm=world request", right, BYTES);
-    MPI_Recv(b, 4 * N, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, world, MPI_STATUS_IGNORE); /* short, no status */
+    MPI_Recv(b, 4 * N, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, world,
+             MPI_STATUS_IGNORE); /* short, no status */
     expect("MPI_Recv | RECV peer=%d tag=40 in!=%d comm=world any=SOURCE any=TAG", left, BYTES);
     MPI_Wait(&request[1], MPI_STATUS_IGNORE);
     expect("MPI_Wait | DONE of=MPI_Isend peer=%d tag=40", right);
@@ -186,12 +195,14 @@ static void wildcards(void)
     expect("MPI_Barrier | COLL root=-1 out=0 in=0 comm=world");
 
     MPI_Irecv(b, 4 * N, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, world, &request[0]);
-    expect("MPI_Irecv | RECV peer=-1 tag=-1 in=%d comm=world any=SOURCE any=TAG request", 4 * BYTES);
+    expect("MPI_Irecv | RECV peer=-1 tag=-1 in=%d comm=world any=SOURCE any=TAG request",
+           4 * BYTES);
     MPI_Isend(a, N, MPI_INT, right, 41, world, &request[1]);
     expect("MPI_Isend | SEND peer=%d tag=41 bytes=%d comm=world request", right, BYTES);
     MPI_Waitall(2, request, MPI_STATUSES_IGNORE);
-    expect("MPI_Waitall | DONE of=MPI_Irecv peer=%d tag=41 in!=%d matched | DONE of=MPI_Isend peer=%d tag=41", left,
-           BYTES, right);
+    expect("MPI_Waitall | DONE of=MPI_Irecv peer=%d tag=41 in!=%d matched | DONE of=MPI_Isend "
+           "peer=%d tag=41",
+           left, BYTES, right);
     MPI_Barrier(world);
     expect("MPI_Barrier | COLL root=-1 out=0 in=0 comm=world");
 
@@ -245,9 +256,11 @@ static void exchanges(void)
     MPI_Status status;
 
     MPI_Sendrecv(a, N, MPI_INT, right, 50, b, N, MPI_INT, left, 50, world, MPI_STATUS_IGNORE);
-    expect("MPI_Sendrecv | SEND peer=%d tag=50 bytes=%d comm=world | RECV peer=%d tag=50 in=%d comm=world", right,
-           BYTES, left, BYTES);
-    MPI_Sendrecv(a, N - 2, MPI_INT, right, 51, b, N, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, world, &status); /* short */
+    expect("MPI_Sendrecv | SEND peer=%d tag=50 bytes=%d comm=world | RECV peer=%d tag=50 in=%d "
+           "comm=world",
+           right, BYTES, left, BYTES);
+    MPI_Sendrecv(a, N - 2, MPI_INT, right, 51, b, N, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, world,
+                 &status); /* short */
     expect("MPI_Sendrecv | SEND peer=%d tag=51 bytes=%d comm=world"
            " | RECV peer=%d tag=51 in!=%d comm=world any=SOURCE any=TAG",
            right, BYTES - 8, left, BYTES - 8);
@@ -255,14 +268,17 @@ static void exchanges(void)
     MPI_Barrier(world);
     expect("MPI_Barrier | COLL root=-1 out=0 in=0 comm=world");
     MPI_Sendrecv_replace(b, N, MPI_INT, left, 52, right, 52, world, MPI_STATUS_IGNORE);
-    expect("MPI_Sendrecv_replace | SEND peer=%d tag=52 bytes=%d comm=world | RECV peer=%d tag=52 in=%d comm=world",
+    expect("MPI_Sendrecv_replace | SEND peer=%d tag=52 bytes=%d comm=world | RECV peer=%d tag=52 "
+           "in=%d comm=world",
            left, BYTES, right, BYTES);
     add(b, N);
 
     MPI_Type_vector(5, 1, 2, MPI_INT, &column); /* 20 bytes of 36 */
     MPI_Type_commit(&column);
     MPI_Sendrecv(a, 2, column, right, 53, b, N, MPI_INT, left, 53, world, &status);
-    expect("MPI_Sendrecv | SEND peer=%d tag=53 bytes=40 comm=world | RECV peer=%d tag=53 in!=40 comm=world", right, left);
+    expect("MPI_Sendrecv | SEND peer=%d tag=53 bytes=40 comm=world | RECV peer=%d tag=53 in!=40 "
+           "comm=world",
+           right, left);
     MPI_Type_free(&column);
     add(b, N);
 
@@ -288,12 +304,15 @@ static void persistent(void)
                    left, BYTES, right, BYTES);
         } else {
             MPI_Start(&request[0]);
-            expect("MPI_Start | RECV peer=%d tag=60 in=%d comm=world persistent request", left, BYTES);
+            expect("MPI_Start | RECV peer=%d tag=60 in=%d comm=world persistent request", left,
+                   BYTES);
             MPI_Start(&request[1]);
-            expect("MPI_Start | SEND peer=%d tag=60 bytes=%d comm=world persistent request", right, BYTES);
+            expect("MPI_Start | SEND peer=%d tag=60 bytes=%d comm=world persistent request", right,
+                   BYTES);
         }
         MPI_Waitall(2, request, MPI_STATUSES_IGNORE);
-        expect("MPI_Waitall | DONE of=MPI_%s peer=%d tag=60 in=%d persistent | DONE of=MPI_%s peer=%d tag=60 persistent",
+        expect("MPI_Waitall | DONE of=MPI_%s peer=%d tag=60 in=%d persistent | DONE of=MPI_%s "
+               "peer=%d tag=60 persistent",
                i < 2 ? "Startall" : "Start", left, BYTES, i < 2 ? "Startall" : "Start", right);
         add(b, N);
     }
@@ -303,7 +322,8 @@ static void persistent(void)
     expect("MPI_Request_free");
 }
 
-/* "out" is what this rank gives, "in" what it gets; the root's part that stays with it counts too. */
+/* "out" is what this rank gives, "in" what it gets; the root's part that stays with it counts too.
+ */
 static void collectives(MPI_Comm comm, const char *how)
 {
     int me, n, counts[4], displs[4], root = 1;
@@ -332,7 +352,8 @@ static void collectives(MPI_Comm comm, const char *how)
     expect("MPI_Bcast | COLL root=%d out=%d in=%d comm=%s", world_root, me == root ? BYTES : 0,
            me == root ? 0 : BYTES, how);
     MPI_Reduce(a, b, N, MPI_INT, MPI_SUM, root, comm);
-    expect("MPI_Reduce | COLL root=%d out=%d in=%d comm=%s", world_root, BYTES, me == root ? BYTES : 0, how);
+    expect("MPI_Reduce | COLL root=%d out=%d in=%d comm=%s", world_root, BYTES,
+           me == root ? BYTES : 0, how);
     MPI_Allreduce(a, b, N, MPI_INT, MPI_SUM, comm);
     expect("MPI_Allreduce | COLL root=-1 out=%d in=%d comm=%s", BYTES, BYTES, how);
     add(b, N);
@@ -343,13 +364,17 @@ static void collectives(MPI_Comm comm, const char *how)
     MPI_Exscan(a, b, N, MPI_INT, MPI_SUM, comm);
     expect("MPI_Exscan | COLL root=-1 out=%d in=%d comm=%s", BYTES, BYTES, how);
     MPI_Gather(a, 2, MPI_INT, b, 2, MPI_INT, root, comm);
-    expect("MPI_Gather | COLL root=%d out=8 in=%d comm=%s", world_root, me == root ? 8 * n : 0, how);
+    expect("MPI_Gather | COLL root=%d out=8 in=%d comm=%s", world_root, me == root ? 8 * n : 0,
+           how);
     MPI_Gatherv(a, me + 1, MPI_INT, b, counts, displs, MPI_INT, root, comm);
-    expect("MPI_Gatherv | COLL root=%d out=%d in=%d comm=%s", world_root, own, me == root ? total : 0, how);
+    expect("MPI_Gatherv | COLL root=%d out=%d in=%d comm=%s", world_root, own,
+           me == root ? total : 0, how);
     MPI_Scatter(a, 2, MPI_INT, b, 2, MPI_INT, root, comm);
-    expect("MPI_Scatter | COLL root=%d out=%d in=8 comm=%s", world_root, me == root ? 8 * n : 0, how);
+    expect("MPI_Scatter | COLL root=%d out=%d in=8 comm=%s", world_root, me == root ? 8 * n : 0,
+           how);
     MPI_Scatterv(a, counts, displs, MPI_INT, b, me + 1, MPI_INT, root, comm);
-    expect("MPI_Scatterv | COLL root=%d out=%d in=%d comm=%s", world_root, me == root ? total : 0, own, how);
+    expect("MPI_Scatterv | COLL root=%d out=%d in=%d comm=%s", world_root, me == root ? total : 0,
+           own, how);
     MPI_Allgather(a, 2, MPI_INT, b, 2, MPI_INT, comm);
     expect("MPI_Allgather | COLL root=-1 out=8 in=%d comm=%s", 8 * n, how);
     MPI_Allgatherv(a, me + 1, MPI_INT, b, counts, displs, MPI_INT, comm);
@@ -381,8 +406,8 @@ static void collectives(MPI_Comm comm, const char *how)
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     expect("MPI_Wait | DONE of=MPI_Ibarrier");
     MPI_Ibcast(b, N, MPI_INT, root, comm, &request);
-    expect("MPI_Ibcast | COLL root=%d out=%d in=%d comm=%s request", world_root, me == root ? BYTES : 0,
-           me == root ? 0 : BYTES, how);
+    expect("MPI_Ibcast | COLL root=%d out=%d in=%d comm=%s request", world_root,
+           me == root ? BYTES : 0, me == root ? 0 : BYTES, how);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     expect("MPI_Wait | DONE of=MPI_Ibcast");
     MPI_Iallreduce(a, b, N, MPI_INT, MPI_SUM, comm, &request);
@@ -410,9 +435,11 @@ static void around(MPI_Comm comm, const char *how, int tag)
     MPI_Group_translate_ranks(group, 2, ranks, all, peers);
     MPI_Group_free(&group);
     MPI_Group_free(&all);
-    MPI_Sendrecv(a, N, MPI_INT, ranks[0], tag, b, N, MPI_INT, ranks[1], tag, comm, MPI_STATUS_IGNORE);
-    expect("MPI_Sendrecv | SEND peer=%d tag=%d bytes=%d comm=%s | RECV peer=%d tag=%d in=%d comm=%s", peers[0], tag,
-           BYTES, how, peers[1], tag, BYTES, how);
+    MPI_Sendrecv(a, N, MPI_INT, ranks[0], tag, b, N, MPI_INT, ranks[1], tag, comm,
+                 MPI_STATUS_IGNORE);
+    expect(
+        "MPI_Sendrecv | SEND peer=%d tag=%d bytes=%d comm=%s | RECV peer=%d tag=%d in=%d comm=%s",
+        peers[0], tag, BYTES, how, peers[1], tag, BYTES, how);
     add(b, N);
 }
 
@@ -491,7 +518,8 @@ static void communicators(void)
     expect("MPI_Graph_create");
     around(graph, "graph", 79);
     release(&graph);
-    MPI_Dist_graph_create_adjacent(world, 1, &left, MPI_UNWEIGHTED, 1, &right, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &dist);
+    MPI_Dist_graph_create_adjacent(world, 1, &left, MPI_UNWEIGHTED, 1, &right, MPI_UNWEIGHTED,
+                                   MPI_INFO_NULL, 0, &dist);
     expect("MPI_Dist_graph_create_adjacent");
     MPI_Neighbor_allgather(a, 2, MPI_INT, b, 2, MPI_INT, dist);
     expect("MPI_Neighbor_allgather | COLL root=-1 out=8 in=8 comm=dist_graph");
@@ -503,8 +531,10 @@ static void communicators(void)
     MPI_Intercomm_create(half, 0, world, rank / 2 ? 0 : 2, 80, &inter);
     expect("MPI_Intercomm_create");
     int remote = (rank + 2) % 4; /* same place in the other half */
-    MPI_Sendrecv(a, N, MPI_INT, rank % 2, 81, b, N, MPI_INT, rank % 2, 81, inter, MPI_STATUS_IGNORE);
-    expect("MPI_Sendrecv | SEND peer=%d tag=81 bytes=%d comm=intercomm | RECV peer=%d tag=81 in=%d comm=intercomm",
+    MPI_Sendrecv(a, N, MPI_INT, rank % 2, 81, b, N, MPI_INT, rank % 2, 81, inter,
+                 MPI_STATUS_IGNORE);
+    expect("MPI_Sendrecv | SEND peer=%d tag=81 bytes=%d comm=intercomm | RECV peer=%d tag=81 in=%d "
+           "comm=intercomm",
            remote, BYTES, remote, BYTES);
     add(b, N);
     MPI_Intercomm_merge(inter, rank / 2, &merged);
@@ -515,8 +545,9 @@ static void communicators(void)
     release(&half);
 
     MPI_Sendrecv(a, N, MPI_INT, 0, 83, b, N, MPI_INT, 0, 83, MPI_COMM_SELF, MPI_STATUS_IGNORE);
-    expect("MPI_Sendrecv | SEND peer=%d tag=83 bytes=%d comm=self | RECV peer=%d tag=83 in=%d comm=self", rank, BYTES,
-           rank, BYTES);
+    expect("MPI_Sendrecv | SEND peer=%d tag=83 bytes=%d comm=self | RECV peer=%d tag=83 in=%d "
+           "comm=self",
+           rank, BYTES, rank, BYTES);
     release(&dup);
 }
 

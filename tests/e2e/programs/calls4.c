@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls that came with MPI-4, on two ranks, with the expected record beside each: large counts, Isendrecv, persistent
- * collectives, communicators from groups of a session, and partitioned messages, which so far are only passed on.
+ * Calls that came with MPI-4, on two ranks, with the expected record beside each: large counts,
+ * Isendrecv, persistent collectives, communicators from groups of a session, and partitioned
+ * messages, which so far are only passed on.
  */
 #include "expect.h"
 
@@ -20,7 +21,9 @@ static void large_counts(void)
     MPI_Isend_c(a, N, MPI_INT, other, 1, world, &requests[1]);
     expect("MPI_Isend_c | SEND peer=%d tag=1 bytes=%d comm=world request", other, BYTES);
     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
-    expect("MPI_Waitall | DONE of=MPI_Irecv_c peer=%d tag=1 in=%d | DONE of=MPI_Isend_c peer=%d tag=1", other, BYTES, other);
+    expect(
+        "MPI_Waitall | DONE of=MPI_Irecv_c peer=%d tag=1 in=%d | DONE of=MPI_Isend_c peer=%d tag=1",
+        other, BYTES, other);
     if (rank == 0) {
         MPI_Send_c(a, N, MPI_INT, 1, 2, world);
         expect("MPI_Send_c | SEND peer=1 tag=2 bytes=%d comm=world", BYTES);
@@ -41,8 +44,9 @@ static void both_ways_at_once(void)
 {
     MPI_Request request;
     MPI_Isendrecv(a, N, MPI_INT, other, 3, b, N, MPI_INT, other, 3, world, &request);
-    expect("MPI_Isendrecv | SEND peer=%d tag=3 bytes=%d comm=world | RECV peer=%d tag=3 in=%d comm=world request", other,
-           BYTES, other, BYTES);
+    expect("MPI_Isendrecv | SEND peer=%d tag=3 bytes=%d comm=world | RECV peer=%d tag=3 in=%d "
+           "comm=world request",
+           other, BYTES, other, BYTES);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     expect("MPI_Wait | DONE of=MPI_Isendrecv peer=%d tag=3 in=%d", other, BYTES);
     CHECK(b[1] == 1);
@@ -82,8 +86,9 @@ static void session(void)
     MPI_Comm_create_from_group(group, "mwtest", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm);
     expect("MPI_Comm_create_from_group");
     MPI_Sendrecv(a, N, MPI_INT, other, 4, b, N, MPI_INT, other, 4, comm, MPI_STATUS_IGNORE);
-    expect("MPI_Sendrecv | SEND peer=%d tag=4 bytes=%d comm=from_group | RECV peer=%d tag=4 in=%d comm=from_group", other,
-           BYTES, other, BYTES);
+    expect("MPI_Sendrecv | SEND peer=%d tag=4 bytes=%d comm=from_group | RECV peer=%d tag=4 in=%d "
+           "comm=from_group",
+           other, BYTES, other, BYTES);
     MPI_Comm_free(&comm);
     expect("MPI_Comm_free");
     MPI_Group_free(&group);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Corners of the standard, on four ranks, with the expected records: arguments that are not significant and hold rubbish,
- * MPI_IN_PLACE, collectives on inter-communicators, null and inactive requests, zero sizes, many requests at once, many
- * communicators, cancelled and probed messages, MPI_Pcontrol.
+ * Corners of the standard, on four ranks, with the expected records: arguments that are not
+ * significant and hold rubbish, MPI_IN_PLACE, collectives on inter-communicators, null and inactive
+ * requests, zero sizes, many requests at once, many communicators, cancelled and probed messages,
+ * MPI_Pcontrol.
  */
 #include "expect.h"
 
@@ -17,13 +18,16 @@ static const int *const rubbish = (const int *)16; /* nobody may look there */
 
 static void insignificant_arguments(void)
 {
-    int counts[4] = {1, 2, 3, 4}, displs[4] = {0, 1, 3, 6}, root = 2, at_root = rank == root, own = 4 * (rank + 1);
-    MPI_Gather(a, 2, MPI_INT, at_root ? b : NULL, at_root ? 2 : -7, at_root ? MPI_INT : MPI_DATATYPE_NULL, root, world);
+    int counts[4] = {1, 2, 3, 4}, displs[4] = {0, 1, 3, 6}, root = 2, at_root = rank == root,
+        own = 4 * (rank + 1);
+    MPI_Gather(a, 2, MPI_INT, at_root ? b : NULL, at_root ? 2 : -7,
+               at_root ? MPI_INT : MPI_DATATYPE_NULL, root, world);
     expect("MPI_Gather | COLL root=2 out=8 in=%d comm=world", at_root ? 32 : 0);
-    MPI_Gatherv(a, rank + 1, MPI_INT, at_root ? b : NULL, at_root ? counts : rubbish, at_root ? displs : rubbish,
-                at_root ? MPI_INT : MPI_DATATYPE_NULL, root, world);
+    MPI_Gatherv(a, rank + 1, MPI_INT, at_root ? b : NULL, at_root ? counts : rubbish,
+                at_root ? displs : rubbish, at_root ? MPI_INT : MPI_DATATYPE_NULL, root, world);
     expect("MPI_Gatherv | COLL root=2 out=%d in=%d comm=world", own, at_root ? 40 : 0);
-    MPI_Scatter(at_root ? a : NULL, at_root ? 2 : -7, at_root ? MPI_INT : MPI_DATATYPE_NULL, b, 2, MPI_INT, root, world);
+    MPI_Scatter(at_root ? a : NULL, at_root ? 2 : -7, at_root ? MPI_INT : MPI_DATATYPE_NULL, b, 2,
+                MPI_INT, root, world);
     expect("MPI_Scatter | COLL root=2 out=%d in=8 comm=world", at_root ? 32 : 0);
     MPI_Scatterv(at_root ? a : NULL, at_root ? counts : rubbish, at_root ? displs : rubbish,
                  at_root ? MPI_INT : MPI_DATATYPE_NULL, b, rank + 1, MPI_INT, root, world);
@@ -34,7 +38,8 @@ static void insignificant_arguments(void)
 
 static void in_place(void)
 {
-    int counts[4] = {1, 2, 3, 4}, displs[4] = {0, 1, 3, 6}, two[4] = {2, 2, 2, 2}, root = 1, at_root = rank == root;
+    int counts[4] = {1, 2, 3, 4}, displs[4] = {0, 1, 3, 6}, two[4] = {2, 2, 2, 2}, root = 1,
+        at_root = rank == root;
     int pairs[4] = {0, 2, 4, 6}, bytes[4] = {0, 8, 16, 24}, own = 4 * (rank + 1);
     MPI_Datatype types[4] = {MPI_INT, MPI_INT, MPI_INT, MPI_INT};
     MPI_Allgather(MPI_IN_PLACE, -7, MPI_DATATYPE_NULL, b, 2, MPI_INT, world);
@@ -45,7 +50,8 @@ static void in_place(void)
     expect("MPI_Alltoall | COLL root=-1 out=32 in=32 comm=world");
     MPI_Alltoallv(MPI_IN_PLACE, rubbish, rubbish, MPI_DATATYPE_NULL, b, two, pairs, MPI_INT, world);
     expect("MPI_Alltoallv | COLL root=-1 out=32 in=32 comm=world");
-    MPI_Alltoallw(MPI_IN_PLACE, rubbish, rubbish, (const MPI_Datatype *)rubbish, b, two, bytes, types, world);
+    MPI_Alltoallw(MPI_IN_PLACE, rubbish, rubbish, (const MPI_Datatype *)rubbish, b, two, bytes,
+                  types, world);
     expect("MPI_Alltoallw | COLL root=-1 out=32 in=32 comm=world");
     if (at_root)
         MPI_Gather(MPI_IN_PLACE, -7, MPI_DATATYPE_NULL, b, 2, MPI_INT, root, world);
@@ -93,9 +99,11 @@ static void across(void)
     MPI_Irecv(b, N, MPI_INT, MPI_ANY_SOURCE, 8, inter, &request);
     expect("MPI_Irecv | RECV peer=-1 tag=8 in=%d comm=intercomm any=SOURCE request", BYTES);
     MPI_Send(a, N, MPI_INT, 1 - rank % 2, 8, inter); /* crosswise */
-    expect("MPI_Send | SEND peer=%d tag=8 bytes=%d comm=intercomm", upper ? 1 - rank % 2 : 3 - rank % 2, BYTES);
+    expect("MPI_Send | SEND peer=%d tag=8 bytes=%d comm=intercomm",
+           upper ? 1 - rank % 2 : 3 - rank % 2, BYTES);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
-    expect("MPI_Wait | DONE of=MPI_Irecv peer=%d tag=8 in!=%d matched", upper ? 1 - rank % 2 : 3 - rank % 2, BYTES);
+    expect("MPI_Wait | DONE of=MPI_Irecv peer=%d tag=8 in!=%d matched",
+           upper ? 1 - rank % 2 : 3 - rank % 2, BYTES);
     MPI_Comm_free(&inter);
     expect("MPI_Comm_free");
     MPI_Comm_free(&half);
@@ -147,10 +155,13 @@ static void odd_requests(void)
         MPI_Request_get_status(requests[1], &flag, MPI_STATUS_IGNORE);
     while (!flag);
     MPI_Waitall(3, requests, MPI_STATUSES_IGNORE);
-    expect("MPI_Waitall | DONE of=MPI_Irecv peer=%d tag=12 in=%d | DONE of=MPI_Isend peer=%d tag=12", left, BYTES, right);
+    expect(
+        "MPI_Waitall | DONE of=MPI_Irecv peer=%d tag=12 in=%d | DONE of=MPI_Isend peer=%d tag=12",
+        left, BYTES, right);
 }
 
-/* Thousands of requests under way: the recorder's tables grow, and each completion finds its start. */
+/* Thousands of requests under way: the recorder's tables grow, and each completion finds its start.
+ */
 static void many_requests(void)
 {
     static MPI_Request requests[2 * MANY];
@@ -175,15 +186,19 @@ static void many_communicators(void)
         MPI_Comm comm;
         MPI_Comm_split(world, rank % 2, i % 2 ? rank : -rank, &comm);
         expect("MPI_Comm_split");
-        MPI_Sendrecv(a, 1, MPI_INT, 0, 20, b, 1, MPI_INT, MPI_ANY_SOURCE, 20, MPI_COMM_SELF, MPI_STATUS_IGNORE);
-        expect("MPI_Sendrecv | SEND peer=%d tag=20 bytes=4 comm=self | RECV peer=%d tag=20 in!=4 comm=self any=SOURCE", rank,
-               rank);
+        MPI_Sendrecv(a, 1, MPI_INT, 0, 20, b, 1, MPI_INT, MPI_ANY_SOURCE, 20, MPI_COMM_SELF,
+                     MPI_STATUS_IGNORE);
+        expect("MPI_Sendrecv | SEND peer=%d tag=20 bytes=4 comm=self | RECV peer=%d tag=20 in!=4 "
+               "comm=self any=SOURCE",
+               rank, rank);
         int me, other;
         MPI_Comm_rank(comm, &me);
         other = (rank + 2) % 4;
-        MPI_Sendrecv(a, i % N, MPI_INT, 1 - me, 21, b, N, MPI_INT, 1 - me, 21, comm, MPI_STATUS_IGNORE);
-        expect("MPI_Sendrecv | SEND peer=%d tag=21 bytes=%d comm=split | RECV peer=%d tag=21 in=%d comm=split", other,
-               i % N * 4, other, BYTES);
+        MPI_Sendrecv(a, i % N, MPI_INT, 1 - me, 21, b, N, MPI_INT, 1 - me, 21, comm,
+                     MPI_STATUS_IGNORE);
+        expect("MPI_Sendrecv | SEND peer=%d tag=21 bytes=%d comm=split | RECV peer=%d tag=21 in=%d "
+               "comm=split",
+               other, i % N * 4, other, BYTES);
         MPI_Comm_free(&comm);
         expect("MPI_Comm_free");
     }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ends in the way that is asked for: ending MODE ITERATIONS. Before that each rank makes known calls and logs each one that
- * has returned (MWTEST_LOG: prefix of one file a rank, written by write(2), so that SIGKILL loses nothing). In the modes
- * where one rank dies it is rank 1 (or the only one), and the others wait for it in MPI_Barrier or MPI_Recv.
+ * Ends in the way that is asked for: ending MODE ITERATIONS. Before that each rank makes known
+ * calls and logs each one that has returned (MWTEST_LOG: prefix of one file a rank, written by
+ * write(2), so that SIGKILL loses nothing). In the modes where one rank dies it is rank 1 (or the
+ * only one), and the others wait for it in MPI_Barrier or MPI_Recv.
  */
 #include <fcntl.h>
 #include <mpi.h>
@@ -40,7 +41,8 @@ static long work(int rank, int size, int iterations)
     long sum = 0, total = 0, out[4] = {rank, 1, 2, 3}, in[4];
     for (int i = 0; i < iterations; i++) {
         MPI_Request requests[2];
-        MPI_Sendrecv(out, 4, MPI_LONG, right, 1, in, 4, MPI_LONG, left, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Sendrecv(out, 4, MPI_LONG, right, 1, in, 4, MPI_LONG, left, 1, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
         done("MPI_Sendrecv");
         sum += in[0] + i;
         MPI_Irecv(in, 4, MPI_LONG, MPI_ANY_SOURCE, 2, MPI_COMM_WORLD, &requests[0]);

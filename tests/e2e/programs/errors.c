@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Passes wrong arguments with MPI_ERRORS_RETURN, with a counting error handler and with one that jumps out, and prints what came of
- * each: the class of the error and how often the handler was called. Rank 0 prints; two ranks.
+ * Passes wrong arguments with MPI_ERRORS_RETURN, with a counting error handler and with one that
+ * jumps out, and prints what came of each: the class of the error and how often the handler was
+ * called. Rank 0 prints; two ranks.
  */
 #include <mpi.h>
 #include <setjmp.h>
@@ -29,7 +30,8 @@ static void say(const char *what, int code)
     else
         class = MPI_SUCCESS;
     if (rank == 0)
-        printf("%-28s class %d, handler called %d with class %d\n", what, class, handler_calls, handler_code);
+        printf("%-28s class %d, handler called %d with class %d\n", what, class, handler_calls,
+               handler_code);
     handler_calls = 0;
     handler_code = 0;
 }
@@ -47,7 +49,8 @@ static void wrong_arguments(MPI_Comm comm)
     say("isend to rank -7", MPI_Isend(&value, 1, MPI_INT, -7, 1, comm, &request));
     say("irecv from rank 99", MPI_Irecv(&value, 1, MPI_INT, 99, 1, comm, &request));
     say("recv of the null type", MPI_Recv(&value, 1, MPI_DATATYPE_NULL, 0, 1, comm, &status));
-    say("recv with count -3", MPI_Recv(&value, -3, MPI_INT, MPI_ANY_SOURCE, 1, comm, MPI_STATUS_IGNORE));
+    say("recv with count -3",
+        MPI_Recv(&value, -3, MPI_INT, MPI_ANY_SOURCE, 1, comm, MPI_STATUS_IGNORE));
     say("probe of rank 99", MPI_Probe(99, 1, comm, &status));
     say("iprobe of rank 99", MPI_Iprobe(99, 1, comm, &flag, &status));
     say("bcast from root 99", MPI_Bcast(&value, 1, MPI_INT, 99, comm));
@@ -87,7 +90,8 @@ static void truncation(MPI_Comm comm)
         return;
     }
     say("recv that is too short", MPI_Recv(data, 1, MPI_INT, 1, 1, comm, MPI_STATUS_IGNORE));
-    say("any-source recv too short", MPI_Recv(data, 1, MPI_INT, MPI_ANY_SOURCE, 2, comm, MPI_STATUS_IGNORE));
+    say("any-source recv too short",
+        MPI_Recv(data, 1, MPI_INT, MPI_ANY_SOURCE, 2, comm, MPI_STATUS_IGNORE));
     MPI_Irecv(data, 1, MPI_INT, MPI_ANY_SOURCE, 3, comm, &requests[0]);
     MPI_Irecv(data, 10, MPI_INT, 1, 4, comm, &requests[1]);
     code = MPI_Waitall(2, requests, statuses);
@@ -99,7 +103,8 @@ static void truncation(MPI_Comm comm)
     }
 }
 
-/* Jumps out of error handlers, thousands of times: nothing may stay behind, and later calls must be recorded. */
+/* Jumps out of error handlers, thousands of times: nothing may stay behind, and later calls must be
+ * recorded. */
 static void jumps(MPI_Comm comm)
 {
     volatile int jumped = 0;

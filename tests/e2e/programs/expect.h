@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the end-to-end programs share: each writes down, next to every MPI call, what a recorder ought to have
- * seen of it (environment variable MWTEST_EXPECT: prefix of one file a rank), and stops the job when a result is wrong.
- * A line is a function and the effects of that call: "MPI_Send | SEND peer=1 tag=2 bytes=40 comm=world".
+ * What the end-to-end programs share: each writes down, next to every MPI call, what a recorder
+ * ought to have seen of it (environment variable MWTEST_EXPECT: prefix of one file a rank), and
+ * stops the job when a result is wrong. A line is a function and the effects of that call:
+ * "MPI_Send | SEND peer=1 tag=2 bytes=40 comm=world".
  */
 #ifndef MWTEST_EXPECT_H
 #define MWTEST_EXPECT_H
@@ -43,12 +44,12 @@ __attribute__((unused, format(printf, 1, 2))) static void expect(const char *for
     fflush(expect_file);
 }
 
-#define CHECK(condition)                                                                  \
-    do {                                                                                  \
-        if (!(condition)) {                                                               \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);       \
-            MPI_Abort(MPI_COMM_WORLD, 91);                                                \
-        }                                                                                 \
+#define CHECK(condition)                                                                           \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                \
+            MPI_Abort(MPI_COMM_WORLD, 91);                                                         \
+        }                                                                                          \
     } while (0)
 
 #endif

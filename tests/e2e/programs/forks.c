@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Forks while MPI runs, as programs do that start helpers: a child that leaves by exit(), one by _exit(), one that becomes another
- * program, and system(). None of them is a rank.
+ * Forks while MPI runs, as programs do that start helpers: a child that leaves by exit(), one by
+ * _exit(), one that becomes another program, and system(). None of them is a rank.
  */
 #include <mpi.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Hangs: rank 1 never reaches the third barrier, rank 2 (if any) waits for a message that nobody sends. Says "waiting" on
- * stdout before it does.
+ * Hangs: rank 1 never reaches the third barrier, rank 2 (if any) waits for a message that nobody
+ * sends. Says "waiting" on stdout before it does.
  */
 #include <mpi.h>
 #include <stdio.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * User code that runs inside MPI calls and calls MPI itself: attribute callbacks, a user operation, an error handler. Each such call
- * is one of the program; the calls that MPI makes inside itself are not.
+ * User code that runs inside MPI calls and calls MPI itself: attribute callbacks, a user operation,
+ * an error handler. Each such call is one of the program; the calls that MPI makes inside itself
+ * are not.
  */
 #include "expect.h"
 
@@ -17,7 +18,7 @@ static int copy(MPI_Comm comm, int key, void *extra, void *in, void *out, int *f
     return MPI_SUCCESS;
 }
 
-static int delete(MPI_Comm comm, int key, void *value, void *extra)
+static int delete (MPI_Comm comm, int key, void *value, void *extra)
 {
     MPI_Barrier(MPI_COMM_SELF);
     expect("MPI_Barrier | COLL root=-1 out=0 in=0 comm=self nested");
@@ -38,9 +39,11 @@ static void handler(MPI_Comm *comm, int *code, ...)
     int value = 5, other = 0;
     (void)comm;
     (void)code;
-    MPI_Sendrecv(&value, 1, MPI_INT, 0, 3, &other, 1, MPI_INT, 0, 3, MPI_COMM_SELF, MPI_STATUS_IGNORE);
-    expect("MPI_Sendrecv | SEND peer=%d tag=3 bytes=4 comm=self nested | RECV peer=%d tag=3 in=4 comm=self nested", rank,
-           rank);
+    MPI_Sendrecv(&value, 1, MPI_INT, 0, 3, &other, 1, MPI_INT, 0, 3, MPI_COMM_SELF,
+                 MPI_STATUS_IGNORE);
+    expect("MPI_Sendrecv | SEND peer=%d tag=3 bytes=4 comm=self nested | RECV peer=%d tag=3 in=4 "
+           "comm=self nested",
+           rank, rank);
 }
 
 int main(int argc, char **argv)

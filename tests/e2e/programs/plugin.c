@@ -12,8 +12,8 @@ int plugin_run(int *argc, char ***argv)
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     value = rank + 1;
     for (int i = 0; i < 10; i++)
-        MPI_Sendrecv(&value, 1, MPI_INT, (rank + 1) % size, 1, &sum, 1, MPI_INT, (rank + size - 1) % size, 1,
-                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Sendrecv(&value, 1, MPI_INT, (rank + 1) % size, 1, &sum, 1, MPI_INT,
+                     (rank + size - 1) % size, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     MPI_Finalize();
     return sum;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Polls a known number of times before anything comes: 1000 Iprobe, 1000 Test, 500 Testall and 300 Testany in vain, then the message.
- * Two ranks; prints "polled".
+ * Polls a known number of times before anything comes: 1000 Iprobe, 1000 Test, 500 Testall and 300
+ * Testany in vain, then the message. Two ranks; prints "polled".
  */
 #include "expect.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Starts two more processes of itself by MPI_Comm_spawn and trades messages with them. Parents print. */
+/* Starts two more processes of itself by MPI_Comm_spawn and trades messages with them. Parents
+ * print. */
 #include <mpi.h>
 #include <stdio.h>
 
@@ -11,13 +12,15 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_get_parent(&parent);
     if (parent == MPI_COMM_NULL) {
-        MPI_Comm_spawn(argv[0], MPI_ARGV_NULL, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter, MPI_ERRCODES_IGNORE);
+        MPI_Comm_spawn(argv[0], MPI_ARGV_NULL, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter,
+                       MPI_ERRCODES_IGNORE);
         value = 100 + rank;
     } else {
         inter = parent;
         value = 200 + rank;
     }
-    MPI_Sendrecv(&value, 1, MPI_INT, rank, 1, &other, 1, MPI_INT, rank, 1, inter, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(&value, 1, MPI_INT, rank, 1, &other, 1, MPI_INT, rank, 1, inter,
+                 MPI_STATUS_IGNORE);
     if (parent == MPI_COMM_NULL)
         printf("parent %d got %d\n", rank, other);
     MPI_Comm_disconnect(&inter);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Prints what a library could have changed in a process: signal dispositions, threads, children, environment, masks, limits, and
- * what MPI says of itself, before MPI_Init, in the middle and after MPI_Finalize. Rank 0 prints.
+ * Prints what a library could have changed in a process: signal dispositions, threads, children,
+ * environment, masks, limits, and what MPI says of itself, before MPI_Init, in the middle and after
+ * MPI_Finalize. Rank 0 prints.
  */
 #include <dirent.h>
 #include <fenv.h>
@@ -38,8 +39,9 @@ static void show(const char *when)
         return;
     FILE *status = fopen("/proc/self/status", "r");
     while (status && fgets(line, sizeof line, status))
-        if (!strncmp(line, "Sig", 3) || !strncmp(line, "ShdPnd", 6) || !strncmp(line, "Threads", 7) ||
-            !strncmp(line, "Cpus_allowed_list", 17) || !strncmp(line, "NoNewPrivs", 10) || !strncmp(line, "CoreDumping", 11))
+        if (!strncmp(line, "Sig", 3) || !strncmp(line, "ShdPnd", 6) ||
+            !strncmp(line, "Threads", 7) || !strncmp(line, "Cpus_allowed_list", 17) ||
+            !strncmp(line, "NoNewPrivs", 10) || !strncmp(line, "CoreDumping", 11))
             if (strncmp(line, "SigQ", 4))
                 printf("%s: %s", when, line);
     if (status)
@@ -48,10 +50,12 @@ static void show(const char *when)
     mode_t mask = umask(022);
     umask(mask);
     getrlimit(RLIMIT_NOFILE, &limit);
-    printf("%s: umask %o, files %llu, locale %s, rounding %d, exceptions %d\n", when, (unsigned)mask,
-           (unsigned long long)limit.rlim_cur, setlocale(LC_ALL, NULL), fegetround(), fetestexcept(FE_ALL_EXCEPT));
+    printf("%s: umask %o, files %llu, locale %s, rounding %d, exceptions %d\n", when,
+           (unsigned)mask, (unsigned long long)limit.rlim_cur, setlocale(LC_ALL, NULL),
+           fegetround(), fetestexcept(FE_ALL_EXCEPT));
     getrlimit(RLIMIT_CORE, &limit);
-    printf("%s: core %llu, cwd %s\n", when, (unsigned long long)limit.rlim_cur, getcwd(line, sizeof line));
+    printf("%s: core %llu, cwd %s\n", when, (unsigned long long)limit.rlim_cur,
+           getcwd(line, sizeof line));
     MPI_Initialized(&initialized);
     MPI_Finalized(&finalized);
     printf("%s: initialized %d, finalized %d\n", when, initialized, finalized);
@@ -60,7 +64,8 @@ static void show(const char *when)
 int main(int argc, char **argv)
 {
     int rank = 0, size, provided, asked = argc > 1 ? atoi(argv[1]) : -1, level, is_main;
-    const char *hint = getenv("OMPI_COMM_WORLD_RANK") ? getenv("OMPI_COMM_WORLD_RANK") : getenv("PMI_RANK");
+    const char *hint =
+        getenv("OMPI_COMM_WORLD_RANK") ? getenv("OMPI_COMM_WORLD_RANK") : getenv("PMI_RANK");
     printing = !hint || !strcmp(hint, "0");
     show("before");
     if (asked >= 0)
@@ -76,7 +81,8 @@ int main(int argc, char **argv)
     for (int i = 0; i < 20000; i++) { /* enough to fill buffers */
         int flag;
         MPI_Iprobe(MPI_ANY_SOURCE, i, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
-        MPI_Sendrecv(&sum, 1, MPI_LONG, rank, 1, &total, 1, MPI_LONG, rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Sendrecv(&sum, 1, MPI_LONG, rank, 1, &total, 1, MPI_LONG, rank, 1, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
     }
     MPI_Allreduce(&sum, &total, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
     MPI_Query_thread(&level);

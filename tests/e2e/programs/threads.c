@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MPI_THREAD_MULTIPLE: three threads a rank trade messages with their counterparts on the other rank, each with its own tag, and the main
- * thread starts a receive that another thread completes. Two ranks. Prints "sum N".
+ * MPI_THREAD_MULTIPLE: three threads a rank trade messages with their counterparts on the other
+ * rank, each with its own tag, and the main thread starts a receive that another thread completes.
+ * Two ranks. Prints "sum N".
  */
 #include <mpi.h>
 #include <pthread.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sends known amounts between all pairs of ranks, itself included, by every way of sending, and writes down (MWTEST_EXPECT) what
- * each rank sent to each: "destination messages bytes". Point-to-point only counts; the barriers and broadcasts between move
- * nothing in that sense.
+ * Sends known amounts between all pairs of ranks, itself included, by every way of sending, and
+ * writes down (MWTEST_EXPECT) what each rank sent to each: "destination messages bytes".
+ * Point-to-point only counts; the barriers and broadcasts between move nothing in that sense.
  */
 #include "expect.h"
 
@@ -20,7 +20,8 @@ static void sent(int peer, long amount)
     bytes[peer] += amount;
 }
 
-/* One message to `to` and one from `from`, ranks of comm. `amount` is what we send, `room` what we get. */
+/* One message to `to` and one from `from`, ranks of comm. `amount` is what we send, `room` what we
+ * get. */
 static void pass(int way, MPI_Comm comm, int to, int from, int amount, int room, int world_to)
 {
     MPI_Request requests[2];
@@ -46,7 +47,8 @@ static void pass(int way, MPI_Comm comm, int to, int from, int amount, int room,
         MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
         break;
     case 5:
-        MPI_Sendrecv(out, amount, MPI_BYTE, to, way, in, room, MPI_BYTE, from, way, comm, MPI_STATUS_IGNORE);
+        MPI_Sendrecv(out, amount, MPI_BYTE, to, way, in, room, MPI_BYTE, from, way, comm,
+                     MPI_STATUS_IGNORE);
         break;
     case 6:
         MPI_Send_init(out, amount, MPI_BYTE, to, way, comm, &requests[1]);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Asks, as portable programs do, whether functions of MPI-4 are there: by weak symbols. Runs with or without them. */
+/* Asks, as portable programs do, whether functions of MPI-4 are there: by weak symbols. Runs with
+ * or without them. */
 #include <mpi.h>
 #include <stdio.h>
 
@@ -21,8 +22,9 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (rank == 0)
-        printf("MPI_Send_c %d, MPI_Isendrecv %d, MPI_Session_init %d, MPI_Allreduce_init %d\n", MPI_Send_c != NULL,
-               MPI_Isendrecv != NULL, MPI_Session_init != NULL, MPI_Allreduce_init != NULL);
+        printf("MPI_Send_c %d, MPI_Isendrecv %d, MPI_Session_init %d, MPI_Allreduce_init %d\n",
+               MPI_Send_c != NULL, MPI_Isendrecv != NULL, MPI_Session_init != NULL,
+               MPI_Allreduce_init != NULL);
     if (argc > 1) { /* only asked */
         MPI_Finalize();
         return 0;

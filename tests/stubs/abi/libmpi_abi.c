@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A stub of an MPI library with the standard ABI (libmpi_abi.so.0): messages between at most eight processes over local
- * stream sockets. MPI_STUB_RANK, MPI_STUB_SIZE and MPI_STUB_DIR (a folder for the sockets) tell a process its place; without them
- * it is alone. One thread only. Sends are eager: they are complete at once, and all share one completed request, as in real
- * libraries; receives are matched in the order of arrival. Not fast, not complete, but right in what it does.
+ * A stub of an MPI library with the standard ABI (libmpi_abi.so.0): messages between at most eight
+ * processes over local stream sockets. MPI_STUB_RANK, MPI_STUB_SIZE and MPI_STUB_DIR (a folder for
+ * the sockets) tell a process its place; without them it is alone. One thread only. Sends are
+ * eager: they are complete at once, and all share one completed request, as in real libraries;
+ * receives are matched in the order of arrival. Not fast, not complete, but right in what it does.
  */
 #include "stub.h"
 
@@ -306,10 +307,11 @@ static int release(MPI_Request *handle, MPI_Status *status)
         return MPI_SUCCESS;
     }
     if (request->message)
-        status_set(status, local_rank(request->comm, request->message->source), request->message->head.tag,
-                   request->message->head.length, 0);
+        status_set(status, local_rank(request->comm, request->message->source),
+                   request->message->head.tag, request->message->head.length, 0);
     else
-        status_set(status, request->cancelled ? MPI_UNDEFINED : MPI_PROC_NULL, MPI_ANY_TAG, 0, request->cancelled);
+        status_set(status, request->cancelled ? MPI_UNDEFINED : MPI_PROC_NULL, MPI_ANY_TAG, 0,
+                   request->cancelled);
     free(request->message);
     free(request);
     return error;
@@ -413,12 +415,14 @@ static int wrong(struct MPI_ABI_Comm *comm, int64_t count, MPI_Datatype type, in
         return MPI_ERR_COUNT;
     if (!stub_type_size(type))
         return MPI_ERR_TYPE;
-    if (rank != MPI_PROC_NULL && !(any && rank == MPI_ANY_SOURCE) && (rank < 0 || rank >= comm->size))
+    if (rank != MPI_PROC_NULL && !(any && rank == MPI_ANY_SOURCE) &&
+        (rank < 0 || rank >= comm->size))
         return MPI_ERR_RANK;
     return MPI_SUCCESS;
 }
 
-int PMPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm handle)
+int PMPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype type, int dest, int tag,
+                MPI_Comm handle)
 {
     struct MPI_ABI_Comm *comm = stub_comm(handle);
     int code = wrong(comm, count, type, dest, 0);
@@ -439,7 +443,8 @@ int PMPI_Ssend(const void *buf, int count, MPI_Datatype type, int dest, int tag,
     return PMPI_Send_c(buf, count, type, dest, tag, comm);
 }
 
-int PMPI_Isend(const void *buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm, MPI_Request *request)
+int PMPI_Isend(const void *buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
+               MPI_Request *request)
 {
     int code = PMPI_Send_c(buf, count, type, dest, tag, comm);
     if (!code)
@@ -447,7 +452,8 @@ int PMPI_Isend(const void *buf, int count, MPI_Datatype type, int dest, int tag,
     return code;
 }
 
-int PMPI_Irecv(void *buf, int count, MPI_Datatype type, int source, int tag, MPI_Comm handle, MPI_Request *result)
+int PMPI_Irecv(void *buf, int count, MPI_Datatype type, int source, int tag, MPI_Comm handle,
+               MPI_Request *result)
 {
     struct MPI_ABI_Comm *comm = stub_comm(handle);
     int code = wrong(comm, count, type, source, 1);
@@ -470,15 +476,17 @@ int PMPI_Irecv(void *buf, int count, MPI_Datatype type, int source, int tag, MPI
     return MPI_SUCCESS;
 }
 
-int PMPI_Recv(void *buf, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Status *status)
+int PMPI_Recv(void *buf, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+              MPI_Status *status)
 {
     MPI_Request request;
     int code = PMPI_Irecv(buf, count, type, source, tag, comm, &request);
     return code ? code : PMPI_Wait(&request, status);
 }
 
-int PMPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf,
-                  int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
+int PMPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag,
+                  void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag,
+                  MPI_Comm comm, MPI_Status *status)
 {
     MPI_Request request;
     int code = PMPI_Irecv(recvbuf, recvcount, recvtype, source, recvtag, comm, &request);
@@ -493,13 +501,15 @@ int PMPI_Iprobe(int source, int tag, MPI_Comm handle, int *flag, MPI_Status *sta
     int code = wrong(comm, 0, MPI_BYTE, source, 1);
     if (code)
         return stub_error(comm, code, "MPI_Iprobe");
-    struct MPI_ABI_Request asked = {
-        .source = source < 0 ? source : comm->members[source], .tag = tag, .context = comm->context};
+    struct MPI_ABI_Request asked = {.source = source < 0 ? source : comm->members[source],
+                                    .tag = tag,
+                                    .context = comm->context};
     progress(0);
     struct message *message = find_unexpected(&asked, 0);
     *flag = message != NULL;
     if (message)
-        status_set(status, local_rank(comm, message->source), message->head.tag, message->head.length, 0);
+        status_set(status, local_rank(comm, message->source), message->head.tag,
+                   message->head.length, 0);
     return MPI_SUCCESS;
 }
 
@@ -583,18 +593,30 @@ STUB_ALIAS(double, Wtime, (void))
 STUB_ALIAS(int, Get_count, (const MPI_Status *status, MPI_Datatype type, int *count))
 STUB_ALIAS(int, Get_elements_x, (const MPI_Status *status, MPI_Datatype type, MPI_Count *count))
 STUB_ALIAS(int, Test_cancelled, (const MPI_Status *status, int *flag))
-STUB_ALIAS(int, Send, (const void *buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm))
-STUB_ALIAS(int, Send_c, (const void *buf, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm))
-STUB_ALIAS(int, Ssend, (const void *buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm))
-STUB_ALIAS(int, Isend, (const void *buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm, MPI_Request *request))
-STUB_ALIAS(int, Recv, (void *buf, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Status *status))
-STUB_ALIAS(int, Irecv, (void *buf, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Request *request))
-STUB_ALIAS(int, Sendrecv, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status))
+STUB_ALIAS(int, Send,
+           (const void *buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm))
+STUB_ALIAS(int, Send_c,
+           (const void *buf, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm))
+STUB_ALIAS(int, Ssend,
+           (const void *buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm))
+STUB_ALIAS(int, Isend,
+           (const void *buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
+            MPI_Request *request))
+STUB_ALIAS(int, Recv,
+           (void *buf, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+            MPI_Status *status))
+STUB_ALIAS(int, Irecv,
+           (void *buf, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+            MPI_Request *request))
+STUB_ALIAS(int, Sendrecv,
+           (const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag,
+            void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag,
+            MPI_Comm comm, MPI_Status *status))
 STUB_ALIAS(int, Probe, (int source, int tag, MPI_Comm comm, MPI_Status *status))
 STUB_ALIAS(int, Iprobe, (int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status))
-STUB_ALIAS(int, Wait, (MPI_Request *request, MPI_Status *status))
+STUB_ALIAS(int, Wait, (MPI_Request * request, MPI_Status *status))
 STUB_ALIAS(int, Waitall, (int count, MPI_Request requests[], MPI_Status statuses[]))
 STUB_ALIAS(int, Waitany, (int count, MPI_Request requests[], int *index, MPI_Status *status))
-STUB_ALIAS(int, Test, (MPI_Request *request, int *flag, MPI_Status *status))
-STUB_ALIAS(int, Cancel, (MPI_Request *request))
-STUB_ALIAS(int, Request_free, (MPI_Request *request))
+STUB_ALIAS(int, Test, (MPI_Request * request, int *flag, MPI_Status *status))
+STUB_ALIAS(int, Cancel, (MPI_Request * request))
+STUB_ALIAS(int, Request_free, (MPI_Request * request))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The stub libmpi_abi: communicators, groups, types and collectives, the latter all through rank 0 of the communicator.
- * One thread only, like libmpi_abi.c.
+ * The stub libmpi_abi: communicators, groups, types and collectives, the latter all through rank 0
+ * of the communicator. One thread only, like libmpi_abi.c.
  */
 #include "stub.h"
 
@@ -261,8 +261,8 @@ int PMPI_Bcast(void *buf, int count, MPI_Datatype type, int root, MPI_Comm handl
     return MPI_SUCCESS;
 }
 
-int PMPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-                   MPI_Datatype recvtype, MPI_Comm handle)
+int PMPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                   int recvcount, MPI_Datatype recvtype, MPI_Comm handle)
 {
     struct MPI_ABI_Comm *comm = stub_comm(handle);
     if (!comm)
@@ -286,15 +286,15 @@ int PMPI_Barrier(MPI_Comm handle)
     return PMPI_Allgather(&mine, 1, MPI_INT, all, 1, MPI_INT, handle);
 }
 
-#define COMBINE(T)                                                     \
-    do {                                                               \
-        T *to = into;                                                  \
-        const T *from = other;                                         \
-        for (int i = 0; i < count; i++)                                \
-            if (op == MPI_SUM)                                         \
-                to[i] += from[i];                                      \
-            else if (op == MPI_MAX ? from[i] > to[i] : from[i] < to[i]) \
-                to[i] = from[i];                                       \
+#define COMBINE(T)                                                                                 \
+    do {                                                                                           \
+        T *to = into;                                                                              \
+        const T *from = other;                                                                     \
+        for (int i = 0; i < count; i++)                                                            \
+            if (op == MPI_SUM)                                                                     \
+                to[i] += from[i];                                                                  \
+            else if (op == MPI_MAX ? from[i] > to[i] : from[i] < to[i])                            \
+                to[i] = from[i];                                                                   \
     } while (0)
 
 static void combine(void *into, const void *other, int count, MPI_Datatype type, MPI_Op op)
@@ -309,14 +309,16 @@ static void combine(void *into, const void *other, int count, MPI_Datatype type,
         COMBINE(signed char);
 }
 
-int PMPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op, MPI_Comm handle)
+int PMPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op,
+                   MPI_Comm handle)
 {
     struct MPI_ABI_Comm *comm = stub_comm(handle);
     if (!comm)
         return stub_error(comm, MPI_ERR_COMM, "MPI_Allreduce");
     size_t length = count * stub_type_size(type);
     char *all = calloc(comm->size, length ? length : 1);
-    PMPI_Allgather(sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf, count, type, all, count, type, handle);
+    PMPI_Allgather(sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf, count, type, all, count, type,
+                   handle);
     memcpy(recvbuf, all, length);
     for (int i = 1; i < comm->size; i++)
         combine(recvbuf, all + i * length, count, type, op);
@@ -324,7 +326,8 @@ int PMPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype t
     return MPI_SUCCESS;
 }
 
-int PMPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm handle)
+int PMPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op,
+                int root, MPI_Comm handle)
 {
     struct MPI_ABI_Comm *comm = stub_comm(handle);
     if (!comm)
@@ -355,15 +358,20 @@ STUB_ALIAS(int, Comm_set_errhandler, (MPI_Comm comm, MPI_Errhandler errhandler))
 STUB_ALIAS(int, Comm_group, (MPI_Comm comm, MPI_Group *group))
 STUB_ALIAS(int, Comm_dup, (MPI_Comm comm, MPI_Comm *newcomm))
 STUB_ALIAS(int, Comm_split, (MPI_Comm comm, int color, int key, MPI_Comm *newcomm))
-STUB_ALIAS(int, Comm_free, (MPI_Comm *comm))
+STUB_ALIAS(int, Comm_free, (MPI_Comm * comm))
 STUB_ALIAS(int, Group_size, (MPI_Group group, int *size))
 STUB_ALIAS(int, Group_rank, (MPI_Group group, int *rank))
-STUB_ALIAS(int, Group_translate_ranks, (MPI_Group a, int n, const int ranks[], MPI_Group b, int translated[]))
-STUB_ALIAS(int, Group_free, (MPI_Group *group))
+STUB_ALIAS(int, Group_translate_ranks,
+           (MPI_Group a, int n, const int ranks[], MPI_Group b, int translated[]))
+STUB_ALIAS(int, Group_free, (MPI_Group * group))
 STUB_ALIAS(int, Barrier, (MPI_Comm comm))
 STUB_ALIAS(int, Bcast, (void *buf, int count, MPI_Datatype type, int root, MPI_Comm comm))
-STUB_ALIAS(int, Reduce, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm))
-STUB_ALIAS(int, Allreduce, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm))
-STUB_ALIAS(int, Allgather,
-           (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype,
+STUB_ALIAS(int, Reduce,
+           (const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op, int root,
             MPI_Comm comm))
+STUB_ALIAS(int, Allreduce,
+           (const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op,
+            MPI_Comm comm))
+STUB_ALIAS(int, Allgather,
+           (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+            MPI_Datatype recvtype, MPI_Comm comm))

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * As much of the MPI-5 standard ABI's mpi.h as the tests need: values and layouts are those of the standard, so that a program
- * compiled with it is one of that ABI. The functions are those of the stub libmpi_abi.so.0 beside it.
+ * As much of the MPI-5 standard ABI's mpi.h as the tests need: values and layouts are those of the
+ * standard, so that a program compiled with it is one of that ABI. The functions are those of the
+ * stub libmpi_abi.so.0 beside it.
  */
 #ifndef MPI_H_ABI
 #define MPI_H_ABI
 
 #include <stdint.h>
 
-#define MPI_VERSION 5
-#define MPI_SUBVERSION 0
-#define MPI_ABI_VERSION 1
+#define MPI_VERSION        5
+#define MPI_SUBVERSION     0
+#define MPI_ABI_VERSION    1
 #define MPI_ABI_SUBVERSION 0
 
 typedef intptr_t MPI_Aint;
@@ -26,33 +27,33 @@ typedef struct {
 
 typedef struct MPI_ABI_Op *MPI_Op;
 #define MPI_OP_NULL MPI_STUB_HANDLE(MPI_Op, 0x20)
-#define MPI_SUM MPI_STUB_HANDLE(MPI_Op, 0x21)
-#define MPI_MIN MPI_STUB_HANDLE(MPI_Op, 0x22)
-#define MPI_MAX MPI_STUB_HANDLE(MPI_Op, 0x23)
+#define MPI_SUM     MPI_STUB_HANDLE(MPI_Op, 0x21)
+#define MPI_MIN     MPI_STUB_HANDLE(MPI_Op, 0x22)
+#define MPI_MAX     MPI_STUB_HANDLE(MPI_Op, 0x23)
 
 typedef struct MPI_ABI_Comm *MPI_Comm;
-#define MPI_COMM_NULL MPI_STUB_HANDLE(MPI_Comm, 0x100)
+#define MPI_COMM_NULL  MPI_STUB_HANDLE(MPI_Comm, 0x100)
 #define MPI_COMM_WORLD MPI_STUB_HANDLE(MPI_Comm, 0x101)
-#define MPI_COMM_SELF MPI_STUB_HANDLE(MPI_Comm, 0x102)
+#define MPI_COMM_SELF  MPI_STUB_HANDLE(MPI_Comm, 0x102)
 
 typedef struct MPI_ABI_Group *MPI_Group;
-#define MPI_GROUP_NULL MPI_STUB_HANDLE(MPI_Group, 0x108)
+#define MPI_GROUP_NULL  MPI_STUB_HANDLE(MPI_Group, 0x108)
 #define MPI_GROUP_EMPTY MPI_STUB_HANDLE(MPI_Group, 0x109)
 
 typedef struct MPI_ABI_Errhandler *MPI_Errhandler;
 #define MPI_ERRORS_ARE_FATAL MPI_STUB_HANDLE(MPI_Errhandler, 0x141)
-#define MPI_ERRORS_RETURN MPI_STUB_HANDLE(MPI_Errhandler, 0x142)
+#define MPI_ERRORS_RETURN    MPI_STUB_HANDLE(MPI_Errhandler, 0x142)
 
 typedef struct MPI_ABI_Request *MPI_Request;
 #define MPI_REQUEST_NULL MPI_STUB_HANDLE(MPI_Request, 0x180)
 
 typedef struct MPI_ABI_Datatype *MPI_Datatype;
 #define MPI_DATATYPE_NULL MPI_STUB_HANDLE(MPI_Datatype, 0x200)
-#define MPI_INT MPI_STUB_HANDLE(MPI_Datatype, 0x209)
-#define MPI_LONG MPI_STUB_HANDLE(MPI_Datatype, 0x20a)
-#define MPI_DOUBLE MPI_STUB_HANDLE(MPI_Datatype, 0x214)
-#define MPI_CHAR MPI_STUB_HANDLE(MPI_Datatype, 0x243)
-#define MPI_BYTE MPI_STUB_HANDLE(MPI_Datatype, 0x247)
+#define MPI_INT           MPI_STUB_HANDLE(MPI_Datatype, 0x209)
+#define MPI_LONG          MPI_STUB_HANDLE(MPI_Datatype, 0x20a)
+#define MPI_DOUBLE        MPI_STUB_HANDLE(MPI_Datatype, 0x214)
+#define MPI_CHAR          MPI_STUB_HANDLE(MPI_Datatype, 0x243)
+#define MPI_BYTE          MPI_STUB_HANDLE(MPI_Datatype, 0x247)
 
 enum {
     MPI_SUCCESS = 0,
@@ -64,7 +65,13 @@ enum {
     MPI_ERR_OTHER = 16
 };
 
-enum { MPI_ANY_SOURCE = -1, MPI_ANY_TAG = -2, MPI_PROC_NULL = -3, MPI_ROOT = -4, MPI_UNDEFINED = -32766 };
+enum {
+    MPI_ANY_SOURCE = -1,
+    MPI_ANY_TAG = -2,
+    MPI_PROC_NULL = -3,
+    MPI_ROOT = -4,
+    MPI_UNDEFINED = -32766
+};
 enum {
     MPI_THREAD_SINGLE = 0,
     MPI_THREAD_FUNNELED = 1024,
@@ -72,13 +79,14 @@ enum {
     MPI_THREAD_MULTIPLE = 4096
 };
 
-#define MPI_IN_PLACE ((void *)1)
-#define MPI_STATUS_IGNORE ((MPI_Status *)0)
-#define MPI_STATUSES_IGNORE ((MPI_Status *)0)
-#define MPI_MAX_PROCESSOR_NAME 256
+#define MPI_IN_PLACE                   ((void *)1)
+#define MPI_STATUS_IGNORE              ((MPI_Status *)0)
+#define MPI_STATUSES_IGNORE            ((MPI_Status *)0)
+#define MPI_MAX_PROCESSOR_NAME         256
 #define MPI_MAX_LIBRARY_VERSION_STRING 8192
 
 /* Each function as MPI_X and PMPI_X. */
+/* clang-format off */
 #define MPI_STUB_FUNCTIONS(F)                                                                                  \
     F(int, Init, (int *argc, char ***argv))                                                                    \
     F(int, Init_thread, (int *argc, char ***argv, int required, int *provided))                                \
@@ -139,8 +147,9 @@ enum {
       (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,                \
        MPI_Datatype recvtype, MPI_Comm comm))
 
-#define MPI_STUB_DECLARE(result, name, parameters) \
-    result MPI_##name parameters;                  \
+/* clang-format on */
+#define MPI_STUB_DECLARE(result, name, parameters)                                                 \
+    result MPI_##name parameters;                                                                  \
     result PMPI_##name parameters;
 MPI_STUB_FUNCTIONS(MPI_STUB_DECLARE)
 

@@ -23,7 +23,7 @@ struct MPI_ABI_Group {
 };
 
 /* Both names of each function, as MPI libraries have them. */
-#define STUB_ALIAS(result, name, parameters) \
+#define STUB_ALIAS(result, name, parameters)                                                       \
     __attribute__((weak, alias("PMPI_" #name))) result MPI_##name parameters;
 
 extern int stub_rank, stub_size; /* in MPI_COMM_WORLD */
