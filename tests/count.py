@@ -8,6 +8,7 @@
 
 import json
 import os
+import re
 import sys
 import xml.etree.ElementTree as ElementTree
 
@@ -29,22 +30,33 @@ def cases(folder):
             yield suite.get("name"), case.get("name"), outcome, reason
 
 
+def reasons(folder):
+    """{case: why it was skipped}: TAP says it, the JUnit log does not."""
+    found = {}
+    with open(os.path.join(folder, "testlog.txt"), errors="replace") as log:
+        for line in log:
+            match = re.match(r"ok (\d+ - .*?) # SKIP (.*)$", line)
+            if match:
+                found[match.group(1)] = match.group(2)
+    return found
+
+
 def main(folder):
     counts = {"passed": 0, "failed": 0, "skipped": 0}
-    lines = []
-    broken = []
+    lines, broken, skipped = [], [], {}
     try:
         failed_in = set()
+        why = reasons(folder)
         for suite, case, outcome, reason in cases(folder):
             counts[outcome] += 1
             if outcome == "failed":
                 failed_in.add(suite)
                 failed_in.add(case)
-            if outcome != "passed":
-                lines.append(
-                    "%s: %s: %s%s"
-                    % (outcome.upper(), suite, case, reason and " (%s)" % reason.strip())
-                )
+            reason = (reason or why.get(case, "")).strip()
+            if outcome == "skipped":
+                skipped.setdefault((suite, reason), []).append(case)
+            elif outcome == "failed":
+                lines.append("FAILED: %s: %s" % (suite, case))
         with open(os.path.join(folder, "testlog.json")) as log:
             for line in log:
                 entry = json.loads(line)
@@ -58,6 +70,8 @@ def main(folder):
     except (OSError, ElementTree.ParseError, ValueError) as error:
         broken.append("FAILED: no results to count: %s" % error)
     counts["failed"] += len(broken)
+    for (suite, reason), some in skipped.items():
+        print("SKIPPED: %s: %d%s" % (suite, len(some), reason and ", " + reason))
     for line in lines + broken:
         print(line)
     print("%(passed)d passed, %(failed)d failed, %(skipped)d skipped" % counts)

@@ -8,9 +8,16 @@ set -eu
 cd "$(dirname "$0")/.."
 . tools/setup.sh
 
+give_up() {
+    mw_say "$1: no test was run" >&2
+    echo "0 passed, 1 failed"
+    exit 1
+}
+
 # shellcheck disable=SC2086 # lists of words
-mw_install $mw_packages_build $mw_packages_run $mw_packages_test
-mw_build build
+mw_install $mw_packages_build $mw_packages_run $mw_packages_test ||
+    give_up "packages could not be installed"
+mw_build build || give_up "the build failed"
 
 mw_say "running the tests (their output: build/meson-logs/testlog.txt)"
 rm -f build/meson-logs/testlog.json build/meson-logs/testlog.junit.xml
