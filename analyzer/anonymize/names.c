@@ -48,6 +48,7 @@ void mw_names_forbid(struct mw_names *names, enum mw_name_kind kind, const char 
     literal->text = mw_format("%.*s", (int)length, text);
     literal->length = strlen(literal->text);
     literal->stand_in = mw_names_stand_in(names, kind, text, length);
+    literal->kind = kind;
 }
 
 void mw_names_forbid_host(struct mw_names *names, const char *host)
@@ -62,6 +63,7 @@ void mw_names_forbid_host(struct mw_names *names, const char *host)
     literal->text = mw_text_copy(host);
     literal->length = length;
     literal->stand_in = node;
+    literal->kind = MW_NAME_NODE;
     mw_names_forbid(names, MW_NAME_DOMAIN, host + first + 1, length - first - 1);
 }
 

@@ -33,6 +33,7 @@ struct mw_literal {
     char *text;
     size_t length;
     const char *stand_in;
+    enum mw_name_kind kind;
 };
 
 struct mw_names {

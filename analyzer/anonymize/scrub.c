@@ -16,6 +16,7 @@ struct scrubbing {
     const char *text;
     size_t at;
     FILE *out;
+    int settings; /* names before a "=" are settings, with dots in them, not hosts */
 };
 
 static FILE *open_text(char **text, size_t *size)
@@ -132,21 +133,82 @@ static void scrub_account(struct scrubbing *scrubbing, size_t length)
             mw_names_stand_in(scrubbing->names, MW_NAME_NODE, text + user + 1, length - user - 1));
 }
 
+static const char *host_stand_in(struct mw_names *names, const char *text, size_t at, size_t length)
+{
+    const struct mw_literal *literal = mw_names_match(names, text, at);
+    char next = literal ? text[at + literal->length] : 0;
+    if (literal &&
+        (literal->length == length || (literal->kind == MW_NAME_NODE && literal->length < length &&
+                                       (next == '.' || next == '-'))))
+        return literal->stand_in; /* "node17-ib0" is node17 */
+    return mw_names_stand_in(names, mw_token_address(text, at) ? MW_NAME_ADDRESS : MW_NAME_NODE,
+                             text + at, length);
+}
+
+/* The path and the query behind a host; returns their length. */
+static size_t scrub_path_behind(struct scrubbing *scrubbing, size_t at)
+{
+    const char *text = scrubbing->text + at;
+    size_t length = strchr("/?#", *text) ? strcspn(text, " \t\n,;'\"<>|()") : 0;
+    if (length > 1)
+        fprintf(scrubbing->out, "/%s",
+                mw_names_stand_in(scrubbing->names, MW_NAME_PATH, text, length));
+    return length > 1 ? length : 0;
+}
+
+/* ://user:password@host:port/path?query; only the port stays. */
+static void scrub_url(struct scrubbing *scrubbing, size_t authority)
+{
+    const char *text = scrubbing->text;
+    size_t at = scrubbing->at + 3, end = at + authority;
+    for (size_t i = at; i < end; i++)
+        if (text[i] == '@')
+            at = i + 1;
+    size_t port = end;
+    while (port > at && isdigit((unsigned char)text[port - 1]))
+        port--;
+    port = port > at && port < end && text[port - 1] == ':' ? port - 1 : end;
+    fprintf(scrubbing->out, "://%s%.*s", host_stand_in(scrubbing->names, text, at, port - at),
+            (int)(end - port), text + port);
+    scrubbing->at = end + scrub_path_behind(scrubbing, end);
+}
+
+/* How long the host's name here is: one with a domain, or one that begins like a known host. */
+static size_t host_length(const struct scrubbing *scrubbing)
+{
+    const char *text = scrubbing->text;
+    size_t at = scrubbing->at, length = mw_token_host(text, at);
+    if (!length)
+        return 0;
+    const struct mw_literal *literal = mw_names_match(scrubbing->names, text, at);
+    if (literal && literal->kind == MW_NAME_NODE && literal->length >= MW_NAMES_SHORT &&
+        literal->length <= length)
+        return length;
+    length = mw_token_domain(text, at);
+    return scrubbing->settings && text[at + length] == '=' ? 0 : length;
+}
+
 /* Scrubs what stands at the current place and goes past it. */
 static void scrub_step(struct scrubbing *scrubbing)
 {
     const char *text = scrubbing->text;
     size_t at = scrubbing->at, length;
     const struct mw_literal *literal;
+    if ((length = mw_token_authority(text, at))) {
+        scrub_url(scrubbing, length);
+        return;
+    }
     if ((length = mw_token_path(text, at))) {
         scrub_inner_path(scrubbing, length);
     } else if ((length = mw_token_account(text, at))) {
         scrub_account(scrubbing, length);
+        length += scrub_path_behind(scrubbing, at + length);
+    } else if ((length = host_length(scrubbing))) {
+        fputs(host_stand_in(scrubbing->names, text, at, length), scrubbing->out);
+        length += scrub_path_behind(scrubbing, at + length);
     } else if ((literal = mw_names_match(scrubbing->names, text, at))) {
         fputs(literal->stand_in, scrubbing->out);
         length = literal->length;
-    } else if ((length = mw_token_domain(text, at))) {
-        fputs(mw_names_stand_in(scrubbing->names, MW_NAME_NODE, text + at, length), scrubbing->out);
     } else if ((length = mw_token_address(text, at))) {
         fputs(mw_names_stand_in(scrubbing->names, MW_NAME_ADDRESS, text + at, length),
               scrubbing->out);
@@ -157,16 +219,21 @@ static void scrub_step(struct scrubbing *scrubbing)
     scrubbing->at += length;
 }
 
-char *mw_scrub_text(struct mw_names *names, const char *text)
+static char *scrub_text(struct mw_names *names, const char *text, int settings)
 {
     char *result = NULL;
     size_t size = 0;
-    struct scrubbing scrubbing = {.names = names, .text = text};
+    struct scrubbing scrubbing = {.names = names, .text = text, .settings = settings};
     scrubbing.out = open_text(&result, &size);
     while (text[scrubbing.at])
         scrub_step(&scrubbing);
     fclose(scrubbing.out);
     return result;
+}
+
+char *mw_scrub_text(struct mw_names *names, const char *text)
+{
+    return scrub_text(names, text, 0);
 }
 
 char *mw_scrub_host(struct mw_names *names, const char *host)
@@ -181,8 +248,15 @@ char *mw_scrub_host(struct mw_names *names, const char *host)
     return text;
 }
 
+/* Four numbers with dots between them are an address, three still a version. */
 static int is_number(const char *text)
 {
+    size_t dots = 0;
+    for (const char *at = text; *at; at++) {
+        dots = *at == '.' ? dots + 1 : isdigit((unsigned char)*at) ? dots : 0;
+        if (dots == 3)
+            return 0;
+    }
     return *text && strspn(text, "0123456789.,-+xe") == strlen(text) && strpbrk(text, "0123456789");
 }
 
@@ -334,6 +408,6 @@ char *mw_scrub_value(struct mw_names *names, const char *key, const char *value)
     if (strstr(key, "COMMAND"))
         return scrub_words(names, value, 1);
     if (!value[0] || !mw_scrub_hides(key))
-        return mw_scrub_text(names, value);
+        return scrub_text(names, value, !strcmp(key, "boot_parameters"));
     return mw_text_copy(mw_names_stand_in(names, MW_NAME_VALUE, value, strlen(value)));
 }

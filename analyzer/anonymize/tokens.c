@@ -38,9 +38,15 @@ static size_t ipv4_length(const char *from)
             return 0;
         at = end + (part < 3);
     }
-    if (is_word(*at) || (*at == '.' && isdigit((unsigned char)at[1])))
+    if (isalnum((unsigned char)*at) || (*at == '.' && isdigit((unsigned char)at[1])))
         return 0;
     return (size_t)(at - from);
+}
+
+/* Is text[at] behind a dot that belongs to a word? "1.2" goes on, "..." does not. */
+static int continues_dots(const char *text, size_t at)
+{
+    return at >= 2 && text[at - 1] == '.' && is_word(text[at - 2]);
 }
 
 /* Addresses of this machine say nothing. */
@@ -115,50 +121,87 @@ static size_t uuid_length(const char *from)
 size_t mw_token_address(const char *text, size_t at)
 {
     const char *from = text + at;
-    if (at && (is_word(from[-1]) || from[-1] == '.' || from[-1] == ':'))
+    if (at && (isalnum((unsigned char)from[-1]) || continues_dots(text, at)))
         return 0;
     size_t length = ipv4_length(from);
     if (length)
         return is_local_ipv4(from) ? 0 : length;
+    if (at && (is_word(from[-1]) || from[-1] == '.' || from[-1] == ':'))
+        return 0;
     length = uuid_length(from);
-    return length ? length : colons_length(from);
+    if (!length)
+        length = colons_length(from);
+    if (length && from[length] == '.') { /* ::ffff:10.0.0.1 */
+        size_t last = length;
+        while (last > 0 && from[last - 1] != ':')
+            last--;
+        length = last ? last + ipv4_length(from + last) : length;
+    }
+    return length;
 }
 
-/* Endings of domains that are no endings of files (.so, .sh, .py, .cc are countries, too). */
-static int ends_a_domain(const char *label, size_t length)
+static int is_one_of(const char *const *list, size_t count, const char *text, size_t length)
 {
-    static const char *const endings[] = {
-        "org", "com", "net", "edu", "gov", "mil",   "int", "local", "lan", "internal", "cluster",
-        "de",  "fr",  "uk",  "ch",  "at",  "it",    "es",  "nl",    "be",  "se",       "no",
-        "fi",  "dk",  "cz",  "jp",  "cn",  "kr",    "au",  "ca",    "us",  "br",       "ru",
-        "eu",  "ie",  "pt",  "gr",  "hu",  "intra", "nz",  "za",    "tw",  "sg",       "info",
-    };
-    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
-        if (strlen(endings[i]) == length && !strncasecmp(endings[i], label, length))
+    for (size_t i = 0; i < count; i++)
+        if (strlen(list[i]) == length && !strncasecmp(list[i], text, length))
             return 1;
     return 0;
+}
+
+/* Endings of files and of units of the system. Those that are countries, too, say "file" behind a
+ * single dot only: "run.sh", but "login.uni.sh". */
+static int ends_a_file(const char *ending, size_t length, size_t dots)
+{
+    static const char *const files[] = {
+        "so",    "conf", "cfg", "ini",  "xml",  "json", "yaml", "yml",  "toml",  "txt",
+        "log",   "dat",  "csv", "out",  "err",  "inp",  "nml",  "cpp",  "cxx",   "hpp",
+        "hxx",   "for",  "mod", "lua",  "tcl",  "exe",  "bin",  "html", "tar",   "tgz",
+        "zst",   "zip",  "xyz", "mpiw", "lock", "sock", "pid",  "tmp",  "bak",   "slice",
+        "scope", "ko",   "img", "sif",  "sqsh", "bash", "jar",  "hdf",  "cmake",
+    };
+    static const char *const countries[] = {"cc", "cu", "gz", "in", "la", "md", "nc",
+                                            "pc", "pl", "ps", "py", "rs", "sh", "xz"};
+    return is_one_of(files, sizeof(files) / sizeof(files[0]), ending, length) ||
+           (dots == 1 &&
+            is_one_of(countries, sizeof(countries) / sizeof(countries[0]), ending, length));
+}
+
+size_t mw_token_host(const char *text, size_t at)
+{
+    const char *from = text + at;
+    size_t length = 0;
+    if (at && (is_word(from[-1]) || from[-1] == '-' || continues_dots(text, at)))
+        return 0;
+    while (isalnum((unsigned char)from[length]) || from[length] == '-' || from[length] == '_' ||
+           (from[length] == '.' && length && from[length - 1] != '.'))
+        length++;
+    return length && from[length - 1] == '.' ? length - 1 : length; /* the end of a sentence */
 }
 
 size_t mw_token_domain(const char *text, size_t at)
 {
     const char *from = text + at;
-    size_t length = 0, last = 0, dots = 0;
-    if (at && (is_word(from[-1]) || strchr(".-@", from[-1])))
+    size_t length = mw_token_host(text, at), last = length, dots = 0;
+    while (last > 0 && isalpha((unsigned char)from[last - 1]))
+        last--;
+    if (last < 2 || from[last - 1] != '.' || length - last < 2)
         return 0;
-    while (isalnum((unsigned char)from[length]) || from[length] == '-' ||
-           (from[length] == '.' && length && from[length - 1] != '.')) {
-        if (from[length++] == '.') {
-            last = length;
-            dots++;
-        }
-    }
-    if (last == length && dots) { /* the end of a sentence */
-        length--;
-        for (last = length; last > 0 && from[last - 1] != '.'; last--)
-            ;
-        dots--;
-    }
-    return dots && !is_word(from[length]) && ends_a_domain(from + last, length - last) ? length : 0;
+    for (size_t i = 0; i < last; i++)
+        dots += from[i] == '.';
+    return ends_a_file(from + last, length - last, dots) ? 0 : length;
+}
+
+size_t mw_token_authority(const char *text, size_t at)
+{
+    const char *from = text + at;
+    if (!at || !isalnum((unsigned char)from[-1]) || strncmp(from, "://", 3))
+        return 0;
+    /* A password may have any sign in it: up to the last "@" before the path. */
+    size_t whole = strcspn(from + 3, "/ \t\n"), user = 0;
+    for (size_t i = 0; i < whole; i++)
+        if (from[3 + i] == '@')
+            user = i + 1;
+    return user + strcspn(from + 3 + user, "/ \t\n,;'\"<>|()?#");
 }
 
 static size_t account_part(const char *from)

@@ -194,6 +194,48 @@ class Anonymize(CliTest):
         with open(self.path("there.mpiw"), "rb") as file:
             self.assertEqual(file.read(), b"precious")
 
+    def test_hosts_and_addresses_in_any_place(self):
+        """Where no name says that a host follows: arguments, unknown settings, URLs."""
+        process = Process(0, 1, host="nid00123").world()
+        process.arguments = ["solver", "10.20.30.40", "10.20.30.41,10.20.30.42",
+                             "--peer=10.20.30.43", "-s10.20.30.44", "4.1.4",
+                             "a.secrethost1.example"]
+        settings = {
+            "UCX_FOO": "host:secrethost8.corp.example",
+            "UCX_LIST": "a=secret_host9.corp.example;10.20.30.45,eth0:10.20.30.46 x_10.20.30.47_y",
+            "MPICH_URL": "https://bob:pw@host.example/x/hiddenpath?q=hiddenquery",
+            "MPICH_URL2": "tcp://bob:p,w!zz@10.20.30.48:4711,udp://secretshort:99",
+            "MPICH_SEEN": "nid00123-ib0.corp.example and NID00123 and nid0012345 "
+                          "...secrethost7.example",
+            "MPICH_AT": "@secrethost6.example login.secretuni.ac.in/hidden ::ffff:10.20.30.55",
+            "OMPI_ARGV": "10.20.30.49 --peer=10.20.30.50",
+            "UCX_PLAIN": "ucx 1.13.1 libfoo.so.1 libbar.so run.sh input.xml main.c x.conf C.UTF-8 "
+                         "v4.1.4 127.0.0.1 1.2.3.4.5 6.1.0-18-amd64 end.",
+            "boot_parameters": "net.ifnames=0 rd.lvm.lv=x ip=10.20.30.51",
+        }
+        process.add("ENVIRONMENT", *(fact("env", *setting) for setting in settings.items()))
+        secrets = ("10.20.30", "secret", "corp", "bob", "pw@", "zz", "host.example", "hidden",
+                   "nid0012", "-ib0", "20.30")
+        command = ("mpirun --peer 10.20.30.52 -x A=10.20.30.53 ./solver 10.20.30.54 "
+                   "secrethost5.corp.example")
+        b.write(self.path("hosts.mpiw"), job(command=command), process)
+        before = self.run_cli("dump", "hosts.mpiw").out.lower()
+        self.run_cli("anonymize", "hosts.mpiw", "-o", "hosts-anonymous.mpiw")
+        after = (self.run_cli("dump", "hosts-anonymous.mpiw").out +
+                 self.run_cli("report", "hosts-anonymous.mpiw").out).lower()
+        for secret in secrets:
+            self.assertIn(secret, before)
+            self.assertNotIn(secret, after, secret)
+        report = self.report("hosts-anonymous.mpiw")
+        facts = {f["key"]: f["values"][0]["value"] for f in report["environment"]}
+        self.assertEqual(facts["UCX_PLAIN"], settings["UCX_PLAIN"])
+        self.assertRegex(facts["UCX_FOO"], r"^host:node\d+$")
+        self.assertRegex(facts["MPICH_URL"], r"^https://node\d+/path\d+$")
+        self.assertRegex(facts["MPICH_URL2"], r"^tcp://address\d+:4711,udp://node\d+:99$")
+        self.assertRegex(facts["MPICH_SEEN"], r"^(node\d+) and \1 and node\d+ \.\.\.node\d+$")
+        self.assertRegex(facts["boot_parameters"], r"^net\.ifnames=0 rd\.lvm\.lv=x ip=address\d+$")
+        self.assertIn("4.1.4", report["job"]["arguments"])
+
     def test_short_names_do_not_spoil_words(self):
         process = Process(0, 1, host="vm").world()
         process.add("ENVIRONMENT", fact("kernel", "vm.swappiness", "60", "/proc/sys/vm/swappiness"),
