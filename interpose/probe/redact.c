@@ -85,6 +85,46 @@ static int looks_like_password(struct word word)
     return !(tail >= 1 && tail <= 4 && dot != word.text);
 }
 
+/* --user NAME:PASSWORD, not numbers as in --user 1000:100 */
+static int is_login_option(struct word option, struct word value)
+{
+    const char *colon = memchr(value.text, ':', value.size);
+    if (!option.size || option.text[0] != '-' || !colon || colon == value.text ||
+        colon + 1 == value.text + value.size || harmless(value))
+        return 0;
+    while (option.size && option.text[0] == '-')
+        option.text++, option.size--;
+    return equals_nocase(option, "user") || equals_nocase(option, "login") ||
+           equals_nocase(option, "credentials");
+}
+
+/* Options of one dash that begin with p, and are no -p. */
+static int is_other_option(struct word word)
+{
+    static const char *const known[] = {
+        "part", "pro",  "prec",   "pre",   "port", "path", "par",  "phase", "print", "pin",
+        "plat", "plot", "poi",    "poly",  "pres", "psm",  "per",  "pml",   "ppn",   "pc_",
+        "pthr", "pmi",  "pencil", "patch", "pool", "perc", "pack", "page",  "pair",  "pid"};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (word.size > strlen(known[i]) && memcmp(word.text + 1, known[i], strlen(known[i])) == 0)
+            return 1;
+    return 0;
+}
+
+/* -pPASSWORD in one word: only where hardly anything else can be meant. */
+static int is_attached_password(struct word word)
+{
+    size_t letters = 0, digits = 0;
+    if (word.size < 8 || memcmp(word.text, "-p", 2) != 0 || is_other_option(word))
+        return 0;
+    for (size_t i = 2; i < word.size; i++) {
+        char c = word.text[i];
+        letters += (size_t)((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
+        digits += (size_t)(c >= '0' && c <= '9');
+    }
+    return letters && digits && looks_like_password((struct word){word.text + 2, word.size - 2});
+}
+
 /* Does the word before this one say that it is a secret? */
 static int announced(const struct scan *scan, struct word word)
 {
@@ -92,6 +132,8 @@ static int announced(const struct scan *scan, struct word word)
     if (previous.size == 0 || word.size == 0 || equals_nocase(word, "bearer") ||
         equals_nocase(word, "basic"))
         return 0;
+    if (scan->joint && is_login_option(previous, word))
+        return 1;
     if (scan->joint == '=')
         return named_secret(previous, word);
     if (scan->joint != ' ' || word.text[0] == '-')
@@ -197,6 +239,11 @@ static void parts(struct scan *scan, struct word word)
 static void judge(struct scan *scan, struct word word)
 {
     if (announced(scan, word)) {
+        redact(scan);
+        return;
+    }
+    if (is_attached_password(word)) {
+        mw_text_add(scan->out, "-p");
         redact(scan);
         return;
     }

@@ -206,8 +206,38 @@ static unsigned restlessness(const char *value, size_t length)
     return length > 1 ? (unsigned)(100 * changes / (length - 1)) : 0;
 }
 
+/* A prefix that says it all, with enough behind it. Some prefixes are words, too ("hf_cache_dir"):
+ * there the rest must be unbroken somewhere. */
+static int issued_token(const char *value, size_t length)
+{
+    static const struct {
+        const char *prefix;
+        int is_word;
+    } issuers[] = {{"ghp_", 0},  {"gho_", 0},  {"ghs_", 0},  {"github_pat_", 0}, {"glpat-", 0},
+                   {"xoxb-", 0}, {"xoxp-", 0}, {"xoxa-", 0}, {"sk-", 1},         {"AKIA", 1},
+                   {"hf_", 1},   {"npm_", 1},  {"pypi-", 1}};
+    for (size_t i = 0; i < COUNT(issuers); i++) {
+        if (!starts(value, length, issuers[i].prefix))
+            continue;
+        size_t run = 0;
+        for (size_t k = strlen(issuers[i].prefix); k < length && run < 16; k++) {
+            int joint = value[k] == '-' || value[k] == '_';
+            if (is_alnum(value[k]) || (joint && !issuers[i].is_word))
+                run++;
+            else if (joint)
+                run = 0;
+            else
+                break;
+        }
+        return run >= 16;
+    }
+    return 0;
+}
+
 int mw_token_value(const char *value, size_t length)
 {
+    if (issued_token(value, length))
+        return 1;
     /* what issuers put in front, and how long the whole is at least */
     static const struct {
         const char *prefix;
