@@ -74,8 +74,11 @@ static void complain_open(const struct mw_paths *paths, size_t failed, enum mw_s
                           int error)
 {
     const char *path = failed < paths->count ? paths->at[failed] : paths->at[0];
+    struct stat state;
     if (status == MW_ERR_SYSTEM)
         mw_complain("%s: %s", path, strerror(error));
+    else if (status == MW_ERR_NOT_TRACE && !stat(path, &state) && S_ISDIR(state.st_mode))
+        mw_complain("no trace files in %s", path);
     else if (status == MW_ERR_NOT_TRACE)
         mw_complain("%s: offset 0: not an mpiwatch trace", path);
     else if (status == MW_ERR_NEWER)
@@ -101,6 +104,23 @@ mw_trace *mw_command_open(const struct mw_paths *paths, unsigned flags)
     }
     complain_damage(trace);
     return trace;
+}
+
+int mw_command_readable(const struct mw_paths *paths, unsigned flags)
+{
+    int unreadable = 0;
+    for (size_t i = 0; i < paths->count; i++) {
+        mw_trace *trace = NULL;
+        errno = 0;
+        enum mw_status status = mw_trace_open(&paths->at[i], 1, flags, &trace, NULL);
+        if (status == MW_OK) {
+            mw_trace_close(trace);
+            continue;
+        }
+        complain_open(paths, i, status, errno);
+        unreadable = 1;
+    }
+    return unreadable ? -1 : 0;
 }
 
 int mw_output_open(struct mw_output *output, const char *path, int exclusive)

@@ -34,6 +34,9 @@ void mw_paths_add(struct mw_paths *paths, const char *path);
 
 /* Opens the traces, or says why not and returns NULL. Damage is said on stderr, a line each. */
 mw_trace *mw_command_open(const struct mw_paths *paths, unsigned flags);
+/* Whether each path can be read by itself, which opening them together does not demand: 0, or -1
+ * after saying which cannot. */
+int mw_command_readable(const struct mw_paths *paths, unsigned flags);
 
 /* Says which events could not be read, a line each. */
 struct mw_tally;

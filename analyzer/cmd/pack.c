@@ -115,7 +115,10 @@ static int run(int argc, char **argv)
         NULL};
     struct options options = {0};
     argp_parse(&parser, argc, argv, 0, NULL, &options);
-    mw_trace *trace = mw_command_open(&options.paths, MW_OPEN_RESIDUE);
+    /* A file that lacks a part that was asked for would pass for the whole. */
+    mw_trace *trace = NULL;
+    if (options.paths.count == 1 || !mw_command_readable(&options.paths, MW_OPEN_RESIDUE))
+        trace = mw_command_open(&options.paths, MW_OPEN_RESIDUE);
     if (!trace) {
         free(options.paths.at);
         return MW_EXIT_FAILED;

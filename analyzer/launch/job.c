@@ -126,12 +126,31 @@ static char *quoted(const char *text)
     return out;
 }
 
+/* The value of a variable of ours, as in "-genv MPIWATCH_JOB x" or "MPIWATCH_JOB=x": it holds no
+ * secret, but the job's key looks like one; the command line in it was redacted when it was made.
+ * After "-x MPIWATCH_JOB" stands something else. */
+static int own_variable(char *const *command, size_t at)
+{
+    static const char *const names[] = {"MPIWATCH_JOB", "MPIWATCH_OUT", "MPIWATCH_COMMAND"};
+    int pair = at >= 2 && (!strcmp(command[at - 2], "-genv") || !strcmp(command[at - 2], "-env"));
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        size_t length = strlen(names[i]);
+        if ((pair && !strcmp(command[at - 1], names[i])) ||
+            (!strncmp(command[at], names[i], length) && command[at][length] == '='))
+            return 1;
+    }
+    return 0;
+}
+
 char *mw_job_command_text(char *const *command)
 {
     char *text = mw_text_copy(""), argument[ARGUMENT_MAX];
     for (size_t i = 0; command[i]; i++) {
-        mw_redact_argument(i ? command[i - 1] : NULL, command[i], argument, sizeof(argument));
-        char *safe = quoted(argument), *longer = mw_format("%s%s%s", text, i ? " " : "", safe);
+        int own = own_variable(command, i);
+        if (!own)
+            mw_redact_argument(i ? command[i - 1] : NULL, command[i], argument, sizeof(argument));
+        char *safe = quoted(own ? command[i] : argument);
+        char *longer = mw_format("%s%s%s", text, i ? " " : "", safe);
         free(safe);
         free(text);
         text = longer;

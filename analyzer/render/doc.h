@@ -58,5 +58,9 @@ void mw_text_health(const json_t *report, FILE *out);
 void mw_text_damage(const json_t *document, FILE *out);
 /* "... 12 more" under a list of which only some entries are shown. */
 void mw_text_more(FILE *out, double total, size_t shown, const char *what);
+/* "rank " or "ranks " before a list of ranks; "" before one that only counts processes without. */
+const char *mw_rank_word(const char *ranks);
+/* That traces have no end, and whose; NULL when all have one. Free it. */
+char *mw_incomplete_text(const json_t *processes);
 
 #endif

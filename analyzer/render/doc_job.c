@@ -69,6 +69,34 @@ static uint64_t process_last(const struct mw_process *process)
     return last;
 }
 
+/* Every distinct program with its arguments, and the ranks that ran it: one interpreter may have
+ * been started with several scripts. */
+static json_t *doc_programs(const struct mw_model *model)
+{
+    struct groups groups = {0};
+    json_t *programs = json_array();
+    for (size_t i = 0; i < model->process_count; i++) {
+        const struct mw_process *process = mw_trace_process(model->trace, i);
+        if (!process->exe[0] && !process->argument_count)
+            continue; /* not known */
+        uint64_t key = mw_hash_text(process->argument_count, process->exe);
+        for (size_t k = 0; k < process->argument_count; k++)
+            key = mw_hash_text(key, process->arguments[k]);
+        groups_add(&groups, model, key, i);
+    }
+    for (size_t i = 0; i < groups.sets.count; i++) {
+        const struct mw_process *process = mw_trace_process(model->trace, groups.first.at[i]);
+        json_int_t count = (json_int_t)groups.sets.at[i].count;
+        json_array_append_new(
+            programs,
+            json_pack("{s:o, s:o, s:I, s:o}", "program", mw_json_text(process->exe), "arguments",
+                      text_array(process->arguments, process->argument_count), "processes", count,
+                      "ranks", mw_rank_set_json(&groups.sets.at[i])));
+    }
+    groups_free(&groups);
+    return programs;
+}
+
 json_t *mw_doc_job(const struct mw_model *model)
 {
     const struct mw_job *job = mw_trace_job(model->trace);
@@ -86,12 +114,13 @@ json_t *mw_doc_job(const struct mw_model *model)
     if (!program[0] && first)
         program = mw_basename(first->exe);
     return json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "program", mw_json_text(program),
-        "launcher", mw_json_text(job->launcher), "job_id", mw_json_text(job->job_id), "key",
-        mw_json_text(job->key), "command", text_array(job->command, job->command_count),
-        "arguments", first ? text_array(first->arguments, first->argument_count) : json_array(),
-        "directory", first ? mw_json_text(first->cwd) : json_null(), "began", mw_json_time(began),
-        "ended", mw_json_time(ended), "elapsed_s", mw_json_real(ended - began));
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "program", mw_json_text(program),
+        "programs", doc_programs(model), "launcher", mw_json_text(job->launcher), "job_id",
+        mw_json_text(job->job_id), "key", mw_json_text(job->key), "command",
+        text_array(job->command, job->command_count), "arguments",
+        first ? text_array(first->arguments, first->argument_count) : json_array(), "directory",
+        first ? mw_json_text(first->cwd) : json_null(), "began", mw_json_time(began), "ended",
+        mw_json_time(ended), "elapsed_s", mw_json_real(ended - began));
 }
 
 static json_t *doc_ends(const struct mw_model *model)
@@ -117,16 +146,29 @@ static json_t *doc_ends(const struct mw_model *model)
     return ends;
 }
 
+/* Whether more may have happened in a process than its trace holds. */
+static int process_incomplete(const struct mw_process *process)
+{
+    return !process->end_reason || process->end_reason == MW_END_SNAPSHOT;
+}
+
 json_t *mw_doc_processes(const struct mw_model *model)
 {
     uint64_t missing = 0;
     char *ranks = mw_missing_ranks(model, &missing);
+    struct mw_rank_set incomplete = {0};
+    for (size_t i = 0; i < model->process_count; i++)
+        if (process_incomplete(mw_trace_process(model->trace, i)))
+            mw_rank_set_add_process(&incomplete, mw_trace_process(model->trace, i));
+    json_int_t incomplete_count = (json_int_t)incomplete.count;
     return json_pack(
-        "{s:I, s:o, s:I, s:o, s:o, s:I, s:I, s:o}", "processes", (json_int_t)model->process_count,
-        "world_size", mw_json_number(model->world_size, -1), "recorded_ranks",
-        (json_int_t)model->rank_count, "missing_ranks", mw_json_take(ranks), "missing_count",
-        mw_json_count(missing), "without_rank", (json_int_t)model->rankless, "duplicate_ranks",
-        (json_int_t)model->duplicate_ranks, "ended", doc_ends(model));
+        "{s:I, s:o, s:I, s:o, s:o, s:I, s:I, s:o, s:I, s:o}", "processes",
+        (json_int_t)model->process_count, "world_size", mw_json_number(model->world_size, -1),
+        "recorded_ranks", (json_int_t)model->rank_count, "missing_ranks", mw_json_take(ranks),
+        "missing_count", mw_json_count(missing), "without_rank", (json_int_t)model->rankless,
+        "duplicate_ranks", (json_int_t)model->duplicate_ranks, "incomplete",
+        mw_rank_set_json(&incomplete), "incomplete_count", incomplete_count, "ended",
+        doc_ends(model));
 }
 
 json_t *mw_doc_nodes(const struct mw_model *model)

@@ -173,9 +173,10 @@ void mw_info_text(const json_t *info, FILE *out)
                   json_array_size(json_object_get(info, "nodes")));
     if (mw_json_count_of(trace, "residues") > 0)
         mw_text_entry(out, "in memory",
-                      "%.0f process(es) have more in /dev/shm of this machine (shown here; "
+                      "%.0f process%s more in /dev/shm of this machine (shown here; "
                       "\"mpiwatch collect\" saves what dead ones left)",
-                      mw_json_count_of(trace, "residues"));
+                      mw_json_count_of(trace, "residues"),
+                      mw_json_count_of(trace, "residues") == 1 ? " has" : "es have");
     free(program);
     free(bytes);
     free(events);

@@ -114,6 +114,17 @@ static uint64_t events_missing(const struct mw_tally *tally)
     return missing;
 }
 
+/* Whether the cells are all that the job did: every rank was recorded to its end, and all was read.
+ */
+static int head_complete(const json_t *head)
+{
+    const json_t *processes = json_object_get(head, "processes");
+    return !(mw_json_count_of(processes, "incomplete_count") > 0) &&
+           !(mw_json_count_of(processes, "missing_count") > 0) &&
+           !(mw_json_count_of(head, "events_missing") > 0) &&
+           !json_array_size(json_object_get(head, "damage"));
+}
+
 json_t *mw_matrix_head(const struct mw_matrix *matrix, const char *const *paths, size_t count)
 {
     json_t *head = mw_json_document("matrix");
@@ -133,5 +144,6 @@ json_t *mw_matrix_head(const struct mw_matrix *matrix, const char *const *paths,
     json_object_set_new(head, "events_missing", mw_json_count(events_missing(matrix->tally)));
     json_object_set_new(head, "besides", others(matrix));
     json_object_set_new(head, "damage", mw_doc_damage(matrix->model->trace, matrix->tally));
+    json_object_set_new(head, "complete", json_boolean(head_complete(head)));
     return head;
 }

@@ -53,6 +53,10 @@ static void text_notes(const struct mw_matrix *matrix, const json_t *head, FILE 
     double unknown = mw_json_count_of(json_object_get(besides, "unknown_peer"), "messages");
     double missing = mw_json_count_of(head, "events_missing");
     int time = !strcmp(matrix->metric->unit, "seconds");
+    char *incomplete = mw_incomplete_text(json_object_get(head, "processes"));
+    if (incomplete)
+        mw_text_paragraph(out, MW_STYLE_BAD, "%s", incomplete);
+    free(incomplete);
     if (receiver > 0 && !time)
         mw_text_paragraph(out, MW_STYLE_PLAIN,
                           "%.0f messages from ranks that were not recorded are counted at their "

@@ -18,6 +18,7 @@
 #define RANKS_ALL     16 /* a job with at most as many shows each */
 #define RANKS_EXTREME 3  /* else so many at either end */
 #define CALLS_SHOWN   15
+#define PROGRAMS_MAX  8
 #define HOST_WIDTH    14 /* nodes differ at the end of their names */
 
 void mw_text_more(FILE *out, double total, size_t shown, const char *what)
@@ -69,18 +70,66 @@ static void text_times(const json_t *job, FILE *out)
     free(elapsed);
 }
 
+/* Each program of a job that has several. */
+static void text_programs(const json_t *programs, FILE *out)
+{
+    size_t index;
+    json_t *entry;
+    json_array_foreach(programs, index, entry)
+    {
+        if (index == PROGRAMS_MAX)
+            break;
+        char *arguments = joined(json_object_get(entry, "arguments"));
+        char *ranks = mw_text_fit_list(mw_json_string(entry, "ranks"), 60);
+        mw_text_entry(out, index ? "" : "programs", "%s (%s%s)",
+                      arguments[0] ? arguments : mw_basename(mw_json_string(entry, "program")),
+                      mw_rank_word(ranks), ranks);
+        free(arguments);
+        free(ranks);
+    }
+    if (json_array_size(programs) > PROGRAMS_MAX)
+        mw_text_entry(out, "", "... %zu more programs or arguments (--format json has all)",
+                      json_array_size(programs) - PROGRAMS_MAX);
+}
+
 static void text_command(const json_t *job, FILE *out)
 {
+    const json_t *programs = json_object_get(job, "programs");
+    int several = json_array_size(programs) > 1;
     char *command = joined(json_object_get(job, "command"));
     char *arguments = joined(json_object_get(job, "arguments"));
     const char *launcher = mw_json_string(job, "launcher"), *id = mw_json_string(job, "job_id");
-    if (command[0] || arguments[0])
+    if (command[0] || (arguments[0] && !several))
         mw_text_entry(out, "command", "%s", command[0] ? command : arguments);
+    if (several)
+        text_programs(programs, out);
     if (launcher[0] || id[0])
         mw_text_entry(out, "launcher", "%s%s%s", launcher, launcher[0] && id[0] ? ", job " : "",
                       id);
     free(command);
     free(arguments);
+}
+
+const char *mw_rank_word(const char *ranks)
+{
+    size_t digits = strspn(ranks, "0123456789");
+    if (!digits || !strncmp(ranks + digits, " without", 8))
+        return "";
+    return strpbrk(ranks, "-, ") ? "ranks " : "rank ";
+}
+
+char *mw_incomplete_text(const json_t *processes)
+{
+    double count = mw_json_count_of(processes, "incomplete_count");
+    if (!(count > 0))
+        return NULL;
+    char *ranks = mw_text_fit_list(mw_json_string(processes, "incomplete"), 60);
+    char *text =
+        mw_format("%s%s: %s no end; all figures are lower bounds (disk full, killed, or "
+                  "still running)",
+                  mw_rank_word(ranks), ranks, count == 1 ? "its trace has" : "their traces have");
+    free(ranks);
+    return text;
 }
 
 static void text_recorded(const json_t *processes, FILE *out)
@@ -91,6 +140,10 @@ static void text_recorded(const json_t *processes, FILE *out)
     double duplicates = mw_json_count_of(processes, "duplicate_ranks");
     mw_text_entry(out, "recorded", "%.0f of %.0f ranks",
                   mw_json_count_of(processes, "recorded_ranks"), size);
+    char *incomplete = mw_incomplete_text(processes);
+    if (incomplete)
+        mw_text_entry(out, "incomplete", "%s", incomplete);
+    free(incomplete);
     if (missing > 0) {
         char *ranks = mw_text_fit_list(mw_json_string(processes, "missing_ranks"), 200);
         mw_text_paragraph(
@@ -105,9 +158,9 @@ static void text_recorded(const json_t *processes, FILE *out)
                           rankless == 1 ? "" : "es");
     if (duplicates > 0)
         mw_text_paragraph(out, MW_STYLE_BAD,
-                          "%.0f process%s has a rank that another one has, too (several "
+                          "%.0f process%s a rank that another one has, too (several "
                           "MPI_COMM_WORLDs in one trace): their figures are added up.",
-                          duplicates, duplicates == 1 ? "" : "es");
+                          duplicates, duplicates == 1 ? " has" : "es have");
 }
 
 /* What the words of processes.ended mean. */
@@ -286,10 +339,10 @@ static void text_time(const json_t *report, FILE *out)
         free(least), free(most), free(min), free(mean), free(max);
     }
     if (mw_json_count_of(time, "processes_without_clock") > 0)
-        mw_text_paragraph(
-            out, MW_STYLE_BAD,
-            "%.0f process(es) left too few clock readings: their times are not known.",
-            mw_json_count_of(time, "processes_without_clock"));
+        mw_text_paragraph(out, MW_STYLE_BAD,
+                          "%.0f process%s left too few clock readings: their times are not known.",
+                          mw_json_count_of(time, "processes_without_clock"),
+                          mw_json_count_of(time, "processes_without_clock") == 1 ? "" : "es");
     if (json_array_size(json_object_get(json_object_get(report, "stuck"), "calls")))
         mw_text_paragraph(out, MW_STYLE_PLAIN,
                           "The calls that had not ended are not in these figures.");

@@ -170,7 +170,8 @@ static void text_cost(const json_t *cost, FILE *out)
         free(text[i]);
 }
 
-static void text_losses(const json_t *ranks, FILE *out)
+/* Whether anything was said. */
+static int text_losses(const json_t *ranks, FILE *out)
 {
     double events = 0, calls = 0, open = 0;
     size_t index;
@@ -186,8 +187,26 @@ static void text_losses(const json_t *ranks, FILE *out)
     if (calls > 0)
         mw_text_paragraph(out, MW_STYLE_BAD, "%.0f calls were counted but have no event", calls);
     if (open > 0)
-        mw_text_paragraph(out, MW_STYLE_PLAIN, "%.0f operations belong to calls that never ended",
-                          open);
+        mw_text_paragraph(out, MW_STYLE_PLAIN, "%.0f operation%s to calls that never ended", open,
+                          open == 1 ? " belongs" : "s belong");
+    return events > 0 || calls > 0 || open > 0;
+}
+
+/* What is wrong with the trace as a whole. Whether anything was said. */
+static int text_gaps(const json_t *report, FILE *out)
+{
+    char *incomplete = mw_incomplete_text(json_object_get(report, "processes"));
+    size_t damage = json_array_size(json_object_get(report, "damage"));
+    int said = damage > 0;
+    if (incomplete) {
+        mw_text_paragraph(out, MW_STYLE_BAD, "%s", incomplete);
+        said = 1;
+    }
+    if (damage)
+        mw_text_paragraph(out, MW_STYLE_BAD, "%zu place%s could not be read: see Damage below",
+                          damage, damage == 1 ? "" : "s");
+    free(incomplete);
+    return said;
 }
 
 void mw_text_health(const json_t *report, FILE *out)
@@ -197,8 +216,7 @@ void mw_text_health(const json_t *report, FILE *out)
     size_t index;
     json_t *entry;
     mw_text_heading(out, "Health of the recording");
-    if (!json_array_size(health))
-        mw_text_paragraph(out, MW_STYLE_PLAIN, "no complaints");
+    int said = text_gaps(report, out);
     json_array_foreach(health, index, entry)
     {
         char *ranks = mw_text_fit_list(mw_json_string(entry, "ranks"), 32);
@@ -207,7 +225,9 @@ void mw_text_health(const json_t *report, FILE *out)
                           mw_json_count_of(entry, "count"));
         free(ranks);
     }
-    text_losses(json_object_get(report, "ranks"), out);
+    said |= text_losses(json_object_get(report, "ranks"), out);
+    if (!said && !json_array_size(health))
+        mw_text_paragraph(out, MW_STYLE_PLAIN, "no complaints");
     if (mw_json_count_of(cost, "processes") > 0)
         text_cost(cost, out);
 }

@@ -56,7 +56,7 @@ class NotATrace(CliTest):
             b.write(self.path(name), content)
             self.assert_refused(name, "offset 0", "not an mpiwatch trace")
         os.mkdir(self.path("folder.mpiw"))
-        self.assert_refused("folder.mpiw", "not an mpiwatch trace")
+        self.assert_refused("folder.mpiw", "no trace files in folder.mpiw")
 
     def test_newer(self):
         b.write(self.path("newer.mpiw"), w.frame("RANK", b"", 1, version=2))

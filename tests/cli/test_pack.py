@@ -74,6 +74,19 @@ class Pack(CliTest):
         self.run_cli("pack", "job.mpiw", "-o", "no/such/folder.mpiw", code=1)
         self.assertEqual(sorted(os.listdir(self.folder)), before)
 
+    def test_one_unreadable_argument_stops_it(self):
+        b.write(self.path("other.txt"), b"Hello, world\n" * 100)
+        os.mkdir(self.path("empty"))
+        before = sorted(os.listdir(self.folder))
+        for bad, why in (("gone.mpiw", "No such file"), ("other.txt", "not an mpiwatch trace"),
+                         ("empty", "no trace files in empty")):
+            for order in (("job.mpiw", bad), (bad, "job.mpiw")):
+                result = self.run_cli("pack", *order, "-o", "new.mpiw", code=1)
+                self.assertIn(bad, result.err)
+                self.assertIn(why, result.err)
+                self.assertEqual(result.out, "")
+                self.assertEqual(sorted(os.listdir(self.folder)), before)
+
 
 class Collect(CliTest):
     """What collecting does to mappings is in tests/unit and tests/e2e; here is the command around it."""

@@ -196,6 +196,63 @@ class Special(CliTest):
                                   Process(0, 1, key=2).world()))
         self.assertEqual(doc["processes"]["duplicate_ranks"], 1)
 
+    def test_traces_without_an_end_are_lower_bounds(self):
+        ranks = [Process(rank, 6).world() for rank in range(6)]
+        for rank in ranks:
+            rank.send((rank.rank + 1) % 6, 10, 2000, 2100)
+        for rank, reason in ((3, 1), (4, 4), (5, 5)):
+            ranks[rank].finalize(9000, reason=reason)
+        path = b.write(self.path("a.mpiw"), job(), *ranks)
+        processes = self.report(path)["processes"]
+        self.assertEqual((processes["incomplete"], processes["incomplete_count"]), ("0-2,5", 4))
+        note = "ranks 0-2,5: their traces have no end; all figures are lower bounds"
+        shown = " ".join(self.run_cli("report", path).out.split())
+        self.assertIn("recorded 6 of 6 ranks incomplete " + note, shown)
+        self.assertIn("Health of the recording " + note, shown)
+        self.assertNotIn("no complaints", shown)
+        self.assertIn(note, " ".join(self.run_cli("matrix", path).out.split()))
+        document = self.run_cli("matrix", "-f", "json", path).json()
+        self.assertIs(document["complete"], False)
+        self.assertEqual(document["processes"]["incomplete"], "0-2,5")
+        one = b.write(self.path("one.mpiw"), Process(0, 1).world())
+        self.assertIn("incomplete rank 0: its trace has no end",
+                      " ".join(self.run_cli("report", one).out.split()))
+
+    def test_traces_with_an_end_are_complete(self):
+        zero, one = (Process(rank, 2).world() for rank in range(2))
+        zero.finalize(9000)
+        one.finalize(9000, reason=4)
+        path = b.write(self.path("a.mpiw"), zero, one)
+        self.assertEqual(self.report(path)["processes"]["incomplete"], "")
+        shown = self.run_cli("report", path).out
+        self.assertIn("no complaints", shown)
+        self.assertNotIn("lower bounds", shown + self.run_cli("matrix", path).out)
+        self.assertIs(self.run_cli("matrix", "-f", "json", path).json()["complete"], True)
+        content = zero.chunks() + one.chunks()
+        torn = b.write(self.path("torn.mpiw"), content + content[:50])
+        self.assertNotIn("no complaints", self.run_cli("report", torn).out)
+        self.assertIs(self.run_cli("matrix", "-f", "json", torn).json()["complete"], False)
+
+    def test_several_programs(self):
+        ranks = [Process(rank, 5).world() for rank in range(5)]
+        for rank in ranks[3:]:
+            rank.program, rank.arguments = "/opt/app/bin/io", ["./io", "--out", "x"]
+        ranks[2].arguments = ["./solver", "--coarse"]
+        for rank in ranks:
+            rank.finalize(9000)
+        path = b.write(self.path("a.mpiw"), *ranks)
+        programs = self.report(path)["job"]["programs"]
+        self.assertEqual([(entry["program"], entry["arguments"], entry["ranks"])
+                          for entry in programs],
+                         [("/opt/app/bin/solver", ["./solver", "--steps=10"], "0-1"),
+                          ("/opt/app/bin/solver", ["./solver", "--coarse"], "2"),
+                          ("/opt/app/bin/io", ["./io", "--out", "x"], "3-4")])
+        shown = " ".join(self.run_cli("report", path).out.split())
+        self.assertIn("programs ./solver --steps=10 (ranks 0-1) ./solver --coarse (rank 2) "
+                      "./io --out x (ranks 3-4)", shown)
+        one = b.write(self.path("one.mpiw"), *ranks[:2])
+        self.assertNotIn("programs ", self.run_cli("report", one).out)
+
     def test_text_of_a_trace_cannot_play_with_the_terminal(self):
         evil = "x\x1b]0;title\x07\x1b[31m\u202e\u009b31m"
         zero = Process(0, 1, host="node\x1b[2J").world(name=evil)

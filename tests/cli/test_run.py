@@ -104,6 +104,17 @@ class Launchers(RunTest):
             self.assertEqual(self.variables.get("LD_PRELOAD", ""), "")
             os.remove(self.path(name))
 
+    def test_verbose_shows_our_own_variables_and_no_secrets(self):
+        for name, version in (("mpiexec.hydra", ""), ("mpirun", "mpirun (Open MPI) 4.1.4")):
+            self.fake(name, version)
+            result = self.run_job(name, "--password=hunter2", "./a", "--token",
+                                  "0123456789abcdef0123456789abcdef", options=("-v",))
+            self.assertNotIn("hunter2", result.err)
+            self.assertNotIn("0123456789abcdef", result.err)
+            self.assertNotIn("MPIWATCH_JOB <", result.err)
+            if name == "mpiexec.hydra":
+                self.assertRegex(result.err, "MPIWATCH_JOB [0-9a-f]{16}")
+
     def test_hydra_with_a_preload_of_the_user(self):
         self.fake("mpiexec.hydra")
         self.run_job("mpiexec.hydra", "-genv", "LD_PRELOAD", "/x/tool.so", "-env", "A", "b", "./a")
