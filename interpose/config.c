@@ -13,8 +13,9 @@ static const char *text(const char *name)
     return value && value[0] ? value : NULL;
 }
 
-/* One of several words; `index` of the word, or -1 with config->wrong set. */
-static int choice(struct mw_config *config, const char *name, const char *const *words)
+/* Which of several words, from 1 on; 0 when not set, or not understood (config->wrong says so). */
+static int choice(struct mw_config *config, const char *name, const char *const *words,
+                  const char *wrong)
 {
     const char *value = text(name);
     if (!value)
@@ -22,7 +23,7 @@ static int choice(struct mw_config *config, const char *name, const char *const 
     for (int i = 1; words[i]; i++)
         if (strcmp(value, words[i]) == 0)
             return i;
-    config->wrong = name;
+    config->wrong = wrong;
     return 0;
 }
 
@@ -33,12 +34,15 @@ void mw_config_read(struct mw_config *config)
     static const char *const clocks[] = {"", "tsc", "cntvct", "monotonic", NULL};
 
     *config = (struct mw_config){.stack = 8};
-    config->off = choice(config, "MPIWATCH", switches) == 1;
+    config->off = choice(config, "MPIWATCH", switches, "MPIWATCH is neither on nor off: on is taken") == 1;
     config->out = text("MPIWATCH_OUT");
     config->job = text("MPIWATCH_JOB");
     config->command = text("MPIWATCH_COMMAND");
-    config->file_per_process = choice(config, "MPIWATCH_FILES", files) == 1;
-    config->clock = choice(config, "MPIWATCH_CLOCK", clocks); /* words in the order of mw_clock_kind */
+    config->file_per_process = choice(config, "MPIWATCH_FILES", files,
+                                      "MPIWATCH_FILES is neither node nor process: node is taken") == 1;
+    /* the words are in the order of mw_clock_kind */
+    config->clock = choice(config, "MPIWATCH_CLOCK", clocks,
+                           "MPIWATCH_CLOCK is not tsc, cntvct or monotonic: the best is taken");
     config->tmp = text("TMPDIR");
     if (!config->tmp)
         config->tmp = "/tmp";
@@ -51,7 +55,7 @@ void mw_config_read(struct mw_config *config)
         char *end;
         long value = strtol(stack, &end, 10);
         if (*end || value < 0 || value > 32)
-            config->wrong = "MPIWATCH_STACK";
+            config->wrong = "MPIWATCH_STACK is no number from 0 to 32: 8 is taken";
         else
             config->stack = (unsigned)value;
     }

@@ -6,6 +6,7 @@
  */
 #include "output/folder.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -60,6 +61,23 @@ static enum claim mark_says(int folder, const struct mw_job_facts *job)
     return OTHER_JOB;
 }
 
+/* Whether there is nothing in it but marks that ranks are making. */
+static int is_empty(int folder)
+{
+    int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *entries = copy < 0 ? NULL : fdopendir(copy);
+    struct dirent *entry;
+    int empty = entries != NULL;
+    if (!entries && copy >= 0)
+        close(copy);
+    while (empty && (entry = readdir(entries)))
+        empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
+                strcmp(entry->d_name, MARK) == 0 || strncmp(entry->d_name, ".job-", 5) == 0;
+    if (entries)
+        closedir(entries);
+    return empty;
+}
+
 /* A folder without a mark may be taken when it is empty: somebody made it for us, or a rank is about to
  * mark it. Anything else in it is not ours to touch. */
 static enum claim claim(int folder, const struct mw_config *config, const struct mw_job_facts *job)
@@ -69,6 +87,8 @@ static enum claim claim(int folder, const struct mw_config *config, const struct
     enum claim said = mark_says(folder, job);
     if (said != FAILED || errno != ENOENT)
         return said;
+    if (!is_empty(folder)) /* or has been marked this instant */
+        return mark_says(folder, job) == CLAIMED ? CLAIMED : OTHER_JOB;
     snprintf(temporary, sizeof temporary, ".job-%llu-%llx", (unsigned long long)job->pid,
              (unsigned long long)job->start_time);
     int file = openat(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -122,6 +142,7 @@ static int take_name(const char *stem, const struct mw_config *config,
             return 0;
         }
         folder->fd = take(folder->path, config, job);
+        folder->numbered = i > 1;
         if (folder->fd >= 0)
             return 1;
         if (folder->fd == -1)
@@ -164,6 +185,13 @@ int mw_folder_open(const struct mw_config *config, const struct mw_job_facts *jo
     char reason[128];
     snprintf(folder->why, sizeof folder->why, "%.150s.mpiw: %s", stem,
              strerror_r(errno, reason, sizeof reason));
+    return mw_folder_elsewhere(config, job, folder);
+}
+
+int mw_folder_elsewhere(const struct mw_config *config, const struct mw_job_facts *job,
+                        struct mw_folder *folder)
+{
+    char stem[2 * MW_PATH_MAX];
     snprintf(stem, sizeof stem, "%s/mpiwatch-%s-%s", config->tmp, job->program, job->id);
     return take_name(stem, config, job, folder);
 }

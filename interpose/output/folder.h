@@ -12,10 +12,15 @@ struct mw_folder {
     char path[MW_PATH_MAX]; /* absolute where the working directory could be told */
     int fd;                 /* of the folder */
     char why[256];          /* why the wanted place was not taken; "" when it was */
+    int numbered;           /* the name was another trace's: this is the next one */
 };
 
 /* 1: folder->fd and path are set. 0: no place at all, folder->why says why. */
 int mw_folder_open(const struct mw_config *config, const struct mw_job_facts *job,
                    struct mw_folder *folder);
+
+/* A place in $TMPDIR, for what the first place has no room for. */
+int mw_folder_elsewhere(const struct mw_config *config, const struct mw_job_facts *job,
+                        struct mw_folder *folder);
 
 #endif

@@ -35,7 +35,12 @@ static struct {
     char path[MW_PATH_MAX]; /* of the node file */
     uint64_t process;
     unsigned shift;
-    _Atomic int failed; /* a write failed: said once */
+    _Atomic int failed; /* no place for what comes */
+    _Atomic int moved;  /* path is the second place */
+    _Atomic int told;   /* of either, once */
+    char trouble[MW_PATH_MAX + 128]; /* the first place and why it was left */
+    const struct mw_config *config;
+    const struct mw_job_facts *job;
     _Atomic uint64_t bytes, chunks;
 } output = {.file = -1};
 
@@ -142,26 +147,38 @@ static void spare_descriptor(void)
         close_file();
 }
 
-/* Appends whole chunks, in one write: other processes append to the same file. Under the lock. */
-static void append_two(const void *head, size_t head_size, const void *data, size_t size)
+static int move_elsewhere(void);
+
+/* One write: other processes append to the same file. 0: not all of it got there (errno says why). */
+static int write_two(const void *head, size_t head_size, const void *data, size_t size)
 {
     struct iovec parts[2] = {{(void *)head, head_size}, {(void *)data, size}};
     struct stat info;
     ssize_t wrote;
-    if (head_size + size == 0 || output.failed)
-        return;
-    if (!(still_ours(&info) || reopen(&info)) ||
-        !mw_file_size_allowed((uint64_t)info.st_size + head_size + size)) {
-        output.failed = 1;
-        return;
+    if (!(still_ours(&info) || reopen(&info)))
+        return 0;
+    if (!mw_file_size_allowed((uint64_t)info.st_size + head_size + size)) {
+        errno = EFBIG;
+        return 0;
     }
+    errno = ENOSPC; /* what a short write means */
     do {
         wrote = writev(output.file, parts, 2);
     } while (wrote < 0 && errno == EINTR);
     if (wrote > 0)
         atomic_fetch_add_explicit(&output.bytes, (uint64_t)wrote, memory_order_relaxed);
-    /* A part of a chunk is damage that readers skip; what comes after would be lost too. */
-    output.failed = wrote != (ssize_t)(head_size + size);
+    return wrote == (ssize_t)(head_size + size);
+}
+
+/* Appends whole chunks; where the first place has no room for them, in a second one. (A part of a chunk is damage
+ * that readers skip.) Under the lock. */
+static void append_two(const void *head, size_t head_size, const void *data, size_t size)
+{
+    if (head_size + size == 0 || output.failed)
+        return;
+    if (!write_two(head, head_size, data, size) &&
+        !(move_elsewhere() && write_two(head, head_size, data, size)))
+        output.failed = 1;
     spare_descriptor();
 }
 
@@ -175,7 +192,24 @@ static void flush_locked(void)
     struct mw_map_header *map = mw_shared_header();
     uint64_t used = atomic_load_explicit(&map->outbox_used, memory_order_relaxed);
     append((const uint8_t *)map + map->outbox_offset, used);
-    atomic_store_explicit(&map->outbox_used, 0, memory_order_release);
+    if (!output.failed) /* else it stays in the mapping, for whoever collects it when there is room */
+        atomic_store_explicit(&map->outbox_used, 0, memory_order_release);
+}
+
+/* Says once what went wrong with writing. Without the lock. */
+static void tell_trouble(void)
+{
+    if (!(output.failed || output.moved) || atomic_exchange(&output.told, 1))
+        return;
+    if (output.failed) {
+        mw_health("output-failed", "the trace could not be written to the end: events are missing");
+        mw_message_once("cannot write to", output.trouble, "events are missing from the trace");
+    } else {
+        mw_health("output-moved", "the trace's place ran full: what came later is in a second folder");
+        char rest[MW_PATH_MAX + 32];
+        snprintf(rest, sizeof rest, "the rest is in %s", output.path);
+        mw_message_once("cannot write to", output.trouble, rest);
+    }
 }
 
 void mw_output_flush(void)
@@ -185,8 +219,7 @@ void mw_output_flush(void)
     int cancel = output_lock();
     flush_locked();
     output_unlock(cancel);
-    if (output.failed)
-        mw_message_once("cannot write to", output.path, "events are missing from the trace");
+    tell_trouble();
 }
 
 void mw_output_raw(const uint8_t *chunks, size_t size)
@@ -203,8 +236,7 @@ void mw_output_events(const uint8_t *chunk, size_t size)
     append(chunk, size);
     output_unlock(cancel);
     atomic_fetch_add_explicit(&output.chunks, 1, memory_order_relaxed);
-    if (output.failed)
-        mw_message_once("cannot write to", output.path, "events are missing from the trace");
+    tell_trouble();
 }
 
 /* A payload as it is stored, behind a header: into the outbox, or past it where it does not fit. */
@@ -221,9 +253,9 @@ static void put(unsigned type, unsigned flags, const void *payload, size_t size,
     uint64_t used = atomic_load_explicit(&map->outbox_used, memory_order_relaxed);
     if (map->outbox_capacity - used < sizeof header + size) {
         flush_locked();
-        used = 0;
+        used = atomic_load_explicit(&map->outbox_used, memory_order_relaxed);
     }
-    if (map->outbox_capacity < sizeof header + size) {
+    if (map->outbox_capacity - used < sizeof header + size) {
         append_two(header, sizeof header, payload, size);
     } else {
         uint8_t *to = (uint8_t *)map + map->outbox_offset + used;
@@ -348,24 +380,60 @@ static int open_file(const struct mw_config *config, const struct mw_job_facts *
     return 1;
 }
 
-/* Each process writes a FILE chunk first: whichever comes first begins the file with it. */
-static int begin_file(const struct mw_job_facts *job, uint64_t *first)
+/* Each process writes a FILE chunk first: whichever comes first begins the file with it. Under the lock. */
+static int begin_file(uint64_t *first)
 {
     uint8_t chunk[1024];
-    size_t size = file_chunk(job, chunk, sizeof chunk);
-    int cancel = output_lock();
-    append(chunk, size);
-    output_unlock(cancel);
     struct mw_chunk_header header = {0};
-    if (!output.failed && pread(output.file, chunk, MW_CHUNK_HEADER_SIZE, 0) == MW_CHUNK_HEADER_SIZE)
+    size_t size = file_chunk(output.job, chunk, sizeof chunk);
+    if (!write_two(NULL, 0, chunk, size))
+        return 0;
+    if (pread(output.file, chunk, MW_CHUNK_HEADER_SIZE, 0) == MW_CHUNK_HEADER_SIZE)
         mw_chunk_parse(chunk, &header);
     *first = header.process;
-    return !output.failed;
+    return 1;
+}
+
+/* The node's file in this folder, begun. Under the lock. */
+static int enter(const struct mw_folder *folder, struct stat *info, uint64_t *first)
+{
+    int ready = open_file(output.config, output.job, folder) && begin_file(first) &&
+                fstat(folder->fd, info) == 0;
+    close(folder->fd);
+    return ready;
+}
+
+/* The place of the trace has no room: what comes goes to $TMPDIR, once. Under the lock, in the middle of a call: some
+ * system calls. */
+static int move_elsewhere(void)
+{
+    struct mw_map_header *map = mw_shared_header();
+    struct mw_folder folder;
+    struct stat info = {0};
+    uint64_t first = 0;
+    char reason[128];
+    if (!map || output.trouble[0])
+        return 0;
+    snprintf(output.trouble, sizeof output.trouble, "%s: %s", output.path,
+             strerror_r(errno, reason, sizeof reason));
+    close_file();
+    if (!mw_folder_elsewhere(output.config, output.job, &folder) || !enter(&folder, &info, &first))
+        return 0;
+    snprintf(map->node_file, sizeof map->node_file, "%s", output.path);
+    map->file_process = first;
+    map->folder_dev = info.st_dev;
+    map->folder_ino = info.st_ino;
+    output.moved = 1;
+    return 1;
 }
 
 int mw_output_start(const struct mw_config *config, const struct mw_job_facts *job)
 {
     struct mw_folder folder;
+    struct stat info = {0};
+    uint64_t first = 0;
+    output.config = config;
+    output.job = job;
     output.process = process_key(job);
     if (!mw_folder_open(config, job, &folder)) {
         mw_message_once("no trace:", folder.why, "");
@@ -373,19 +441,17 @@ int mw_output_start(const struct mw_config *config, const struct mw_job_facts *j
     }
     if (folder.why[0])
         mw_message_once("cannot write", folder.why, folder.path);
-    struct stat info = {0};
-    uint64_t first = 0;
-    int ready = open_file(config, job, &folder) && begin_file(job, &first) &&
-                fstat(folder.fd, &info) == 0;
-    close(folder.fd);
+    else if (folder.numbered)
+        mw_message_once("the name of the trace is taken, this one is", folder.path, "");
+    int cancel = output_lock();
+    int ready = enter(&folder, &info, &first);
+    output_unlock(cancel);
     if (!ready) {
         mw_message_once("no trace: cannot write in", folder.path, "");
         return 0;
     }
-    if (!mw_shared_start(config, job, output.process, output.path, first, info.st_dev,
-                         info.st_ino))
-        return 0;
-    return 1;
+    return mw_shared_start(config, job, output.process, output.path, first, info.st_dev,
+                           info.st_ino);
 }
 
 static enum mw_status write_left(void *context, const uint8_t *chunk, size_t size)
@@ -432,7 +498,8 @@ int mw_output_thread_mapped(uint32_t index)
 void mw_output_end(void)
 {
     mw_output_flush();
-    mw_shared_remove();
+    if (!output.failed) /* else what is left can be collected when there is room */
+        mw_shared_remove();
     int cancel = output_lock();
     close_file();
     output_unlock(cancel);

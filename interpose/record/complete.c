@@ -30,7 +30,7 @@ static void begin(struct mw_call *call, int given, const void *requests, void **
         handles[i] = mw_abi_load(mw_recorder.abi, requests, i);
     if (count && !handles)
         mw_health("waits", "no memory to follow a wait on many requests: their completion is unknown");
-    int needed = handles && atomic_load_explicit(&mw_recorder.wildcards, memory_order_relaxed) != 0;
+    int needed = handles && atomic_load_explicit(&mw_recorder.status_needs, memory_order_relaxed) != 0;
     if (many)
         mw_statuses_borrow(thread, statuses, count, needed);
     else

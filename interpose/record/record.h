@@ -31,7 +31,8 @@ struct mw_recorder {
     double ns_per_tick;       /* of the clock, by its first and latest sample */
     uint64_t init_ns;         /* own time in the initialising call */
     _Atomic uint32_t type_generation; /* raised when a datatype is freed */
-    _Atomic uint32_t wildcards;       /* receives for any source or tag that are under way */
+    /* Receives for any source or tag, and cancelled requests, that are under way: only a status tells what they did. */
+    _Atomic uint32_t status_needs;
 };
 extern struct mw_recorder mw_recorder;
 

@@ -127,16 +127,18 @@ static void unlink_node(struct stripe *stripe, struct node **link, struct node *
     stripe->free = node;
 }
 
-static int is_wildcard(const struct mw_request *request)
+/* Requests of which only a status tells what became of them: wildcards, and what was cancelled. */
+static uint32_t needs(const struct mw_request *request)
 {
-    return request->kind == MW_EVENT_RECV &&
-           (request->flags & (MW_EVENT_ANY_SOURCE | MW_EVENT_ANY_TAG)) != 0;
+    int wildcard = request->kind == MW_EVENT_RECV &&
+                   (request->flags & (MW_EVENT_ANY_SOURCE | MW_EVENT_ANY_TAG)) != 0;
+    return (uint32_t)wildcard + (request->cancelled ? 1 : 0);
 }
 
-static void count_wildcard(const struct mw_request *request, int change)
+static void count_status_needs(uint32_t change)
 {
-    if (is_wildcard(request))
-        atomic_fetch_add_explicit(&mw_recorder.wildcards, (uint32_t)change, memory_order_relaxed);
+    if (change)
+        atomic_fetch_add_explicit(&mw_recorder.status_needs, change, memory_order_relaxed);
 }
 
 void mw_request_add(mw_handle handle, const struct mw_request *request)
@@ -150,7 +152,7 @@ void mw_request_add(mw_handle handle, const struct mw_request *request)
     }
     mw_lock_drop(&stripe->lock);
     if (node)
-        count_wildcard(request, 1);
+        count_status_needs(needs(request));
     else
         mw_health("requests", "no memory for a request: its completion is unknown");
 }
@@ -190,7 +192,9 @@ int mw_request_take(mw_handle handle, uint8_t origin, struct mw_request *request
     }
     mw_lock_drop(&stripe->lock);
     if (removed)
-        count_wildcard(request, -1);
+        count_status_needs(-needs(request));
+    else if (taken)
+        count_status_needs(request->cancelled ? -1u : 0);
     return taken;
 }
 
@@ -231,7 +235,7 @@ int mw_request_forget(mw_handle handle, struct mw_request *request)
     }
     mw_lock_drop(&stripe->lock);
     if (found)
-        count_wildcard(request, -1);
+        count_status_needs(-needs(request));
     return found;
 }
 
@@ -239,9 +243,11 @@ void mw_request_mark_cancelled(mw_handle handle)
 {
     struct stripe *stripe = stripe_lock(handle);
     struct node *node = *find(stripe, handle);
-    if (node)
+    int first = node && !node->request.cancelled;
+    if (first)
         node->request.cancelled = 1;
     mw_lock_drop(&stripe->lock);
+    count_status_needs((uint32_t)first);
 }
 
 void mw_request_abandon(mw_handle handle)
@@ -259,5 +265,5 @@ void mw_request_abandon(mw_handle handle)
     }
     mw_lock_drop(&stripe->lock);
     if (removed)
-        count_wildcard(&request, -1);
+        count_status_needs(-needs(&request));
 }

@@ -112,6 +112,7 @@ static void across(void)
 
 static void odd_requests(void)
 {
+    MPI_Request one;
     MPI_Request requests[3], inactive;
     int index, flag, count, indices[3];
     MPI_Recv_init(b, N, MPI_INT, left, 10, world, &inactive);
@@ -133,6 +134,14 @@ static void odd_requests(void)
     expect("MPI_Waitany");
     MPI_Request_free(&inactive);
     expect("MPI_Request_free");
+
+    /* what only a status tells, though the program wants none */
+    MPI_Irecv(b, N, MPI_INT, left, 998, world, &one);
+    expect("MPI_Irecv | RECV peer=%d tag=998 in=%d comm=world request", left, BYTES);
+    MPI_Cancel(&one);
+    expect("MPI_Cancel");
+    MPI_Wait(&one, MPI_STATUS_IGNORE);
+    expect("MPI_Wait | DONE of=MPI_Irecv peer=%d tag=998 cancelled", left);
 
     /* A request that lies between null ones, and a zero-byte message to oneself. */
     requests[0] = requests[2] = MPI_REQUEST_NULL;
