@@ -116,6 +116,11 @@ static void end(struct mw_thread_state *thread, enum mw_end_reason reason, int c
         mw_events_flush(thread);
     mw_events_flush_others(thread, mw_output_flush_others());
     mw_facts_counts();
+    if (mw_modules_lost())
+        mw_health("modules", "more loaded objects than there is room for: call sites in the others are unknown");
+    if (mw_sites_lost())
+        mw_health("call-sites-lost", "more different call sites than there is room for: the others are known by "
+                                     "their return address, or not at all");
     mw_health_flush();
     mw_facts_cost(mw_clock_ns(CLOCK_MONOTONIC_RAW) - began);
     mw_facts_end(reason, time, code, mw_now());

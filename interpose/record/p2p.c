@@ -128,27 +128,47 @@ static void no_message(struct mw_call *call, uint64_t end)
     mw_call_event(call, end, MW_EVENT_CALL, 0, &detail);
 }
 
+/* Whether a receive says by itself which messages it counts among. */
+static int is_counted_when_posted(uint32_t flags)
+{
+    return !(flags & (MW_EVENT_ANY_SOURCE | MW_EVENT_ANY_TAG));
+}
+
+/* The end of a call that sends, or posts a receive: the message itself, or what was prepared of it. */
+static void end_message(struct mw_call *call, uint64_t end, int kind, uint32_t flags,
+                        struct mw_raw_event *detail, struct mw_comm_entry *comm)
+{
+    if (call->mode == MW_PREPARES) {
+        prepare_request(call, kind, flags, detail, comm);
+        no_message(call, end);
+        return;
+    }
+    if (is_counted_when_posted(flags))
+        count(call->thread, kind, detail, &flags);
+    if (call->mode == MW_STARTS)
+        start_request(call, kind, &flags, detail, comm);
+    mw_call_event(call, end, kind, flags, detail);
+}
+
+/* Nothing is moved, and the datatype need not even be one. A prepared request is remembered all the same. */
+static int is_void(const struct mw_call *call, int rank)
+{
+    return rank == mw_recorder.abi->proc_null && call->mode != MW_PREPARES;
+}
+
 void mw_send_end(struct mw_call *call, int rc, int64_t amount, mw_handle datatype, int dest, int tag,
                  mw_handle comm)
 {
     uint64_t end = mw_close(call);
-    uint32_t flags;
     if (rc != 0) {
         mw_call_failed(call, end, rc);
+    } else if (is_void(call, dest)) {
+        no_message(call, end);
     } else {
         struct mw_comm_entry *entry = mw_comm_learn(call->thread, comm);
+        uint32_t flags;
         struct mw_raw_event detail = sent(call, entry, amount, datatype, dest, tag, &flags);
-        if (call->mode == MW_PREPARES) {
-            prepare_request(call, MW_EVENT_SEND, flags, &detail, entry);
-            no_message(call, end);
-        } else if (dest == mw_recorder.abi->proc_null) {
-            no_message(call, end);
-        } else {
-            count(call->thread, MW_EVENT_SEND, &detail, &flags);
-            if (call->mode == MW_STARTS)
-                start_request(call, MW_EVENT_SEND, &flags, &detail, entry);
-            mw_call_event(call, end, MW_EVENT_SEND, flags, &detail);
-        }
+        end_message(call, end, MW_EVENT_SEND, flags, &detail, entry);
     }
     mw_leave(call);
 }
@@ -234,23 +254,15 @@ void mw_recv_start_end(struct mw_call *call, int rc, int64_t amount, mw_handle d
                        int tag, mw_handle comm)
 {
     uint64_t end = mw_close(call);
-    uint32_t flags;
     if (rc != 0) {
         mw_call_failed(call, end, rc);
+    } else if (is_void(call, source)) {
+        no_message(call, end);
     } else {
         struct mw_comm_entry *entry = mw_comm_learn(call->thread, comm);
+        uint32_t flags;
         struct mw_raw_event detail = posted(call, entry, amount, datatype, source, tag, &flags);
-        if (call->mode == MW_PREPARES) {
-            prepare_request(call, MW_EVENT_RECV, flags, &detail, entry);
-            no_message(call, end);
-        } else if (source == mw_recorder.abi->proc_null) {
-            no_message(call, end);
-        } else {
-            if (!(flags & (MW_EVENT_ANY_SOURCE | MW_EVENT_ANY_TAG)))
-                count(call->thread, MW_EVENT_RECV, &detail, &flags);
-            start_request(call, MW_EVENT_RECV, &flags, &detail, entry);
-            mw_call_event(call, end, MW_EVENT_RECV, flags, &detail);
-        }
+        end_message(call, end, MW_EVENT_RECV, flags, &detail, entry);
     }
     mw_leave(call);
 }
@@ -322,10 +334,7 @@ void mw_sendrecv_start_end(struct mw_call *call, int rc, int64_t sendcount, mw_h
     if (source != mw_recorder.abi->proc_null) {
         struct mw_raw_event detail =
             posted(call, entry, recvcount, recvtype, source, recvtag, &flags);
-        if (!(flags & (MW_EVENT_ANY_SOURCE | MW_EVENT_ANY_TAG)))
-            count(call->thread, MW_EVENT_RECV, &detail, &flags);
-        start_request(call, MW_EVENT_RECV, &flags, &detail, entry);
-        mw_call_event(call, end, MW_EVENT_RECV, flags, &detail);
+        end_message(call, end, MW_EVENT_RECV, flags, &detail, entry);
     } else {
         no_message(call, end);
     }
@@ -357,7 +366,7 @@ static int start_one(struct mw_call *call, mw_handle handle, struct mw_raw_event
             detail->ordinal = atomic_fetch_add(&request.comm_entry->instances, 1);
             *flags |= MW_EVENT_COUNTED;
         }
-    } else if (!(*flags & (MW_EVENT_ANY_SOURCE | MW_EVENT_ANY_TAG))) {
+    } else if (is_counted_when_posted(*flags)) {
         count(call->thread, request.kind, detail, flags);
     }
     return 1;

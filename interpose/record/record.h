@@ -88,7 +88,6 @@ int mw_lifecycle_starts(enum mw_function function, const void *caller);
 
 /* threads.c */
 struct mw_thread_state *mw_thread_register(void); /* NULL: this thread is not recorded */
-void mw_threads_close(void);                      /* no thread records any more */
 struct mw_thread_state *mw_threads_first(void);
 /* The cheap part of "who am I", set by call.c. */
 struct mw_thread_local {
