@@ -38,6 +38,7 @@ void mw_config_read(struct mw_config *config)
     config->out = text("MPIWATCH_OUT");
     config->job = text("MPIWATCH_JOB");
     config->command = text("MPIWATCH_COMMAND");
+    config->probes = text("MPIWATCH_PROBES");
     config->file_per_process = choice(config, "MPIWATCH_FILES", files,
                                       "MPIWATCH_FILES is neither node nor process: node is taken") == 1;
     /* the words are in the order of mw_clock_kind */

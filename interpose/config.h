@@ -19,6 +19,7 @@ struct mw_config {
     int clock;             /* MPIWATCH_CLOCK: enum mw_clock_kind wanted; 0: the best there is */
     const char *tmp;       /* TMPDIR, else /tmp */
     const char *shm;       /* MPIWATCH_SHM: folder of the crash-safe mapping, default /dev/shm */
+    const char *probes;    /* MPIWATCH_PROBES: "-ucx,-sockets" all but these, "libfabric" this alone; NULL: all */
     const char *wrong;     /* which variable has a value that was not understood, in words; NULL: none */
 };
 

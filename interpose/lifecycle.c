@@ -10,6 +10,7 @@
 #include "output/message.h"
 #include "output/output.h"
 #include "output/leftovers.h"
+#include "probe/probe.h"
 #include "record/comms.h"
 #include "record/facts.h"
 #include "record/record.h"
@@ -90,8 +91,10 @@ static int start(const void *caller)
     mw_facts_environment(0);
     mw_leftovers_collect(&mw_recorder.config);
     mw_output_flush();
-    mw_recorder.init_ns = mw_clock_ns(CLOCK_MONOTONIC_RAW) - began;
     atomic_store(&mw_recorder.state, MW_RECORDING);
+    mw_probes_start();
+    mw_output_flush();
+    mw_recorder.init_ns = mw_clock_ns(CLOCK_MONOTONIC_RAW) - began;
     return 1;
 }
 
@@ -108,6 +111,7 @@ int mw_lifecycle_starts(enum mw_function function, const void *caller)
 static void end(struct mw_thread_state *thread, enum mw_end_reason reason, int code, uint64_t time)
 {
     uint64_t began = mw_clock_ns(CLOCK_MONOTONIC_RAW);
+    mw_probes_finish(reason);
     if (atomic_exchange(&mw_recorder.state, MW_OVER) != MW_RECORDING)
         return;
     mw_modules_refresh(); /* what was loaded since */
@@ -153,6 +157,7 @@ static void learn(uint64_t init_end)
     warn_if_wrong_library();
     mw_facts_environment(1);
     mw_comms_start();
+    mw_probes_ready();
     mw_facts_clock();
     calibrate();
     mw_output_set_state(MW_MAP_RECORDING);
@@ -197,6 +202,7 @@ void mw_init_thread_end(struct mw_call *call, int rc, int *provided)
 
 void mw_finalize_begin(struct mw_call *call)
 {
+    mw_probes_finish(MW_END_FINALIZE); /* MPI takes its connections and endpoints down */
     mw_comms_stop();
     mw_open(call, 0, MW_PEER_NONE, 0, 0);
 }

@@ -46,7 +46,9 @@
     X(27, AGGREGATE)     \
     X(28, DEVICE)        \
     X(29, BUFFER)        \
-    X(30, INDEX)
+    X(30, INDEX)         \
+    X(31, CMA)           \
+    X(32, CHOICE)
 
 enum mw_chunk_type {
 #define MW_CHUNK_ENUM(number, id) MW_CHUNK_##id = number,
@@ -86,6 +88,37 @@ enum mw_chunk_type {
     X(1, init) X(2, encode) X(3, write) X(4, bytes) X(5, chunks) X(6, events) X(7, longest)   \
     X(8, finalize) X(9, memory) X(10, stamp)
 #define MW_FIELDS_THREAD(X) X(1, index) X(2, tid) X(3, name) X(4, main)
+
+#define MW_FIELDS_ATTEMPT(X)                                                                      \
+    X(1, id) X(2, library) X(3, call) X(4, result) X(5, words) X(6, provider) X(7, domain)        \
+    X(8, fabric) X(9, caller) X(10, start) X(11, end) X(12, inner) X(13, device) X(14, speed)     \
+    X(15, driver) X(16, offer) X(17, asked) X(18, endpoint)
+#define MW_FIELDS_OFFER(X) \
+    X(1, provider) X(2, domain) X(3, fabric) X(4, device) X(5, speed) X(6, state) X(7, driver)
+#define MW_FIELDS_ENDPOINT(X)                                                                  \
+    X(1, id) X(2, library) X(3, provider) X(4, domain) X(5, caller) X(6, address) X(7, format) \
+    X(8, peer) X(9, device) X(10, speed) X(11, inner) X(12, time) X(13, unlisted)
+#define MW_FIELDS_PEER(X)                                                                    \
+    X(1, address) X(2, sends) X(3, sent) X(4, puts) X(5, put) X(6, gets) X(7, got) X(8, unsized) \
+    X(9, lane)
+#define MW_FIELDS_LANE(X) X(1, use) X(2, transport) X(3, device)
+#define MW_FIELDS_LOG(X)                                                                      \
+    X(1, id) X(2, library) X(3, level) X(4, subsystem) X(5, provider) X(6, function) X(7, line) \
+    X(8, text) X(9, count) X(10, time)
+#define MW_FIELDS_SOCKETS(X) X(1, when) X(2, time) X(3, connection) X(4, unseen)
+#define MW_FIELDS_CONNECTION(X)                                                           \
+    X(1, local) X(2, remote) X(3, sent) X(4, received) X(5, rtt) X(6, retransmits)        \
+    X(7, interface) X(8, cookie) X(9, state) X(10, fd) X(11, waiting) X(12, min_rtt)
+#define MW_FIELDS_PORTS(X) X(1, when) X(2, time) X(3, port)
+#define MW_FIELDS_PORT(X)                                                                       \
+    X(1, name) X(2, kind) X(3, number) X(4, received) X(5, sent) X(6, rate) X(7, state) X(8, errors) \
+    X(9, address)
+#define MW_FIELDS_CMA(X) X(1, peer) X(2, time)
+#define MW_FIELDS_CMAPEER(X)                                                                  \
+    X(1, pid) X(2, reads) X(3, read) X(4, writes) X(5, written) X(6, refused) X(7, error) \
+    X(8, error_time)
+#define MW_FIELDS_CHOICE(X) X(1, item)
+#define MW_FIELDS_CHOICEITEM(X) X(1, what) X(2, name) X(3, how) X(4, source)
 
 #define MW_FIELD_ENUM_(chunk, number, id) MW_F_##chunk##_##id = number,
 enum mw_field_number {
@@ -148,6 +181,48 @@ enum mw_field_number {
 #undef X
 #define X(n, id) MW_FIELD_ENUM_(THREAD, n, id)
     MW_FIELDS_THREAD(X)
+#undef X
+#define X(n, id) MW_FIELD_ENUM_(ATTEMPT, n, id)
+    MW_FIELDS_ATTEMPT(X)
+#undef X
+#define X(n, id) MW_FIELD_ENUM_(OFFER, n, id)
+    MW_FIELDS_OFFER(X)
+#undef X
+#define X(n, id) MW_FIELD_ENUM_(ENDPOINT, n, id)
+    MW_FIELDS_ENDPOINT(X)
+#undef X
+#define X(n, id) MW_FIELD_ENUM_(PEER, n, id)
+    MW_FIELDS_PEER(X)
+#undef X
+#define X(n, id) MW_FIELD_ENUM_(LANE, n, id)
+    MW_FIELDS_LANE(X)
+#undef X
+#define X(n, id) MW_FIELD_ENUM_(LOG, n, id)
+    MW_FIELDS_LOG(X)
+#undef X
+#define X(n, id) MW_FIELD_ENUM_(SOCKETS, n, id)
+    MW_FIELDS_SOCKETS(X)
+#undef X
+#define X(n, id) MW_FIELD_ENUM_(CONNECTION, n, id)
+    MW_FIELDS_CONNECTION(X)
+#undef X
+#define X(n, id) MW_FIELD_ENUM_(PORTS, n, id)
+    MW_FIELDS_PORTS(X)
+#undef X
+#define X(n, id) MW_FIELD_ENUM_(PORT, n, id)
+    MW_FIELDS_PORT(X)
+#undef X
+#define X(n, id) MW_FIELD_ENUM_(CMA, n, id)
+    MW_FIELDS_CMA(X)
+#undef X
+#define X(n, id) MW_FIELD_ENUM_(CMAPEER, n, id)
+    MW_FIELDS_CMAPEER(X)
+#undef X
+#define X(n, id) MW_FIELD_ENUM_(CHOICE, n, id)
+    MW_FIELDS_CHOICE(X)
+#undef X
+#define X(n, id) MW_FIELD_ENUM_(CHOICEITEM, n, id)
+    MW_FIELDS_CHOICEITEM(X)
 #undef X
 };
 
@@ -227,6 +302,9 @@ enum mw_event_flag {
 enum { MW_PEER_ANY = -1, MW_PEER_NONE = -2, MW_PEER_UNKNOWN = -3 };
 enum { MW_TAG_ANY = -1 };
 #define MW_PEER_OUTSIDE(rank) (-16 - (rank))
+
+/* When counters were read (SOCKETS.when, PORTS.when). */
+enum mw_when { MW_WHEN_INIT = 1, MW_WHEN_DURING = 2, MW_WHEN_END = 3 };
 
 enum mw_end_reason {
     MW_END_FINALIZE = 1,

@@ -151,6 +151,77 @@ struct mw_cost {
         stamp_ps;
 };
 
+/* What fabrics were opened, and what went through them (docs/format.md: ATTEMPT, ENDPOINT, LOG, SOCKETS,
+ * PORTS, CMA, CHOICE). Bytes and counts are cumulative. */
+struct mw_offer {
+    const char *provider, *domain, *fabric, *device, *state, *driver;
+    uint64_t speed; /* bit/s; 0 not known */
+};
+struct mw_attempt {
+    uint64_t id;
+    const char *library, *call, *words, *provider, *domain, *fabric, *device, *driver, *asked;
+    int64_t result;
+    uint64_t caller;     /* module id; 0 not known */
+    uint64_t start, end; /* end 0: had not returned */
+    int inner;
+    uint64_t speed, endpoint;
+    const struct mw_offer *offers;
+    size_t offer_count;
+};
+struct mw_lane {
+    const char *use, *transport, *device;
+};
+struct mw_peer {
+    const uint8_t *address;
+    size_t address_size;
+    uint64_t sends, sent, puts, put, gets, got, unsized;
+    const struct mw_lane *lanes;
+    size_t lane_count;
+};
+struct mw_endpoint {
+    uint64_t id;
+    const char *library, *provider, *domain, *device;
+    uint64_t caller;
+    const uint8_t *address;
+    size_t address_size;
+    uint64_t format, speed, time, unlisted;
+    int inner;
+    const struct mw_peer *peers; /* by address, as bytes */
+    size_t peer_count;
+};
+struct mw_log_line {
+    uint64_t id, line, count, time;
+    const char *library, *level, *subsystem, *provider, *function, *text;
+};
+struct mw_connection {
+    const uint8_t *local, *remote; /* 6 or 18 bytes each, or none: address and port, big-endian */
+    size_t local_size, remote_size;
+    uint64_t sent, received, rtt_us, retransmits, cookie, state, fd, waiting, min_rtt_us;
+    const char *interface;
+};
+struct mw_sockets { /* one look at the connections */
+    enum mw_when when;
+    uint64_t time, unseen;
+    const struct mw_connection *connections;
+    size_t connection_count;
+};
+struct mw_port {
+    const char *name, *kind, *state, *address;
+    uint64_t number, received, sent, rate, errors; /* rate: bit/s; 0 not known */
+};
+struct mw_ports { /* one look at the ports of a node */
+    enum mw_when when;
+    uint64_t time;
+    const struct mw_port *ports;
+    size_t port_count;
+};
+struct mw_cma_peer {
+    uint64_t pid, reads, read, writes, written, refused, error, error_time;
+};
+struct mw_choice {
+    const char *what, *name, *how, *source;
+};
+
 struct mw_process {
     uint64_t key;
     const char *host;
@@ -190,6 +261,16 @@ struct mw_process {
     uint64_t pid_ns;
     uint64_t facts_base; /* key of the process whose facts these built on; 0 none */
     int facts_node;      /* 1: its facts hold for the whole node */
+    const struct mw_attempt *attempts;    /* by id */
+    const struct mw_endpoint *endpoints;  /* by id */
+    const struct mw_log_line *log;        /* by id; without id 0 */
+    const struct mw_sockets *sockets;     /* by time */
+    const struct mw_ports *ports;         /* by time */
+    const struct mw_cma_peer *cma;        /* by pid */
+    const struct mw_choice *choices;      /* by what, then name */
+    size_t attempt_count, endpoint_count, log_count, sockets_count, ports_count, cma_count,
+        choice_count;
+    uint64_t log_lost; /* lines that found no room */
 };
 
 /* Processes, those with a rank first and by rank. */

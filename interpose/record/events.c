@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "output/output.h"
+#include "probe/probe.h"
 #include "record/record.h"
 
 #define ENCODER_LEVEL (-8)
@@ -103,9 +104,12 @@ void mw_events_work(struct mw_thread_state *thread)
 {
     if (__builtin_expect(settled(thread) - thread->encoded < MW_ENCODER_STEP, 1))
         return;
+    uint64_t chunks = thread->chunks;
     encoder_take(thread);
     encode(thread, MW_ENCODER_STEP);
     encoder_drop(thread);
+    if (thread->chunks != chunks)
+        mw_probes_flush();
 }
 
 struct mw_raw_event *mw_event_new(struct mw_thread_state *thread)

@@ -1,0 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "probe/probe.h"
+
+const struct mw_probe mw_probe_openfiles = {.name = "openfiles", .limit_us = 1000};
