@@ -155,7 +155,7 @@ static void variables_fill(struct mw_variables *variables, const struct options 
 }
 
 /* The library's absolute path, or NULL (said). */
-static char *library_path(const struct options *options, struct mw_choice *choice)
+static char *library_path(const struct options *options, struct mw_library_choice *choice)
 {
     char *path = options->library ? realpath(options->library, NULL) : choice->library;
     if (!path) {
@@ -201,7 +201,7 @@ static void say_result(const char *trace)
     mw_complain("recorded %s; \"mpiwatch report %s\" shows it", trace, trace);
 }
 
-static int run_job(const struct options *options, struct mw_choice *choice)
+static int run_job(const struct options *options, struct mw_library_choice *choice)
 {
     struct mw_variables variables = {0};
     char *library = library_path(options, choice);
@@ -250,7 +250,7 @@ static int run(int argc, char **argv)
         NULL,
         NULL};
     struct options options = {0};
-    struct mw_choice choice = {0};
+    struct mw_library_choice choice = {0};
     argp_parse(&parser, argc, argv, ARGP_IN_ORDER, NULL, &options);
     const char *wanted = getenv("MPIWATCH_OUT");
     if (!options.output && wanted && wanted[0])

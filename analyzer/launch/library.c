@@ -57,7 +57,7 @@ static const struct {
     {"libmpiwatch.so", "has all functions of MPI-4.0"},
 };
 
-void mw_library_choose(char *const *command, struct mw_choice *choice)
+void mw_library_choose(char *const *command, struct mw_library_choice *choice)
 {
     struct mw_mpi_library mpi = {0};
     char *program = find_program(command, &mpi);

@@ -10,12 +10,12 @@
 
 #include "analyzer/launch/launcher.h"
 
-struct mw_choice {
+struct mw_library_choice {
     char *library; /* absolute path; NULL: not found */
     char *program; /* base name of the program that uses MPI, else of the command */
     char *reason;  /* in words, for -v */
 };
 
-void mw_library_choose(char *const *command, struct mw_choice *choice);
+void mw_library_choose(char *const *command, struct mw_library_choice *choice);
 
 #endif
