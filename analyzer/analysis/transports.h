@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which transport each ordered pair of ranks used, for which message sizes, by what evidence, and what
+ * was tried and failed or lay idle. Joins what the processes recorded on their own: endpoints by address,
+ * UCX workers by uid, connections by their two ends, reads of memory by pid. What is concluded rather than
+ * seen is marked so; where evidence is missing the answer is "unknown" with the reason.
+ * docs/metrics.md has the rules. Built once from a tally, then read-only. Texts belong to the trace or to
+ * this object.
+ */
+#ifndef MW_ANALYSIS_TRANSPORTS_H
+#define MW_ANALYSIS_TRANSPORTS_H
+
+#include "analyzer/analysis/tally.h"
+
+enum mw_way_kind {
+    MW_WAY_UNKNOWN,
+    MW_WAY_SELF,        /* a rank to itself */
+    MW_WAY_SHARED,      /* through shared memory, copied in and out */
+    MW_WAY_SINGLE_COPY, /* one process reads or writes the other's memory: cma, knem, xpmem */
+    MW_WAY_NETWORK,     /* sockets and fabrics, also where both ranks are on one node */
+};
+
+/* How bytes travel: one entry for each different (name, layer, device). */
+struct mw_way {
+    enum mw_way_kind kind;
+    const char *name;   /* in the field's words: "vader", "cma", "tcp", "cxi", "tcp;ofi_rxm", "posix", "rc_mlx5" */
+    const char *layer;  /* who drives it: "Open MPI BTL", "libfabric", "UCX", "MPICH", "" not known */
+    const char *device; /* "cxi0", "eth0", "lo", "memory"; "" not known */
+    uint64_t speed;     /* line rate, bit/s; 0 not known */
+    int software;       /* emulates a fabric over TCP or UDP sockets (libfabric's tcp, sockets, udp, rxm and rxd on these) */
+};
+
+enum mw_certainty {
+    MW_SEEN,      /* bytes were counted on this way between these two */
+    MW_CONCLUDED, /* all other ways are excluded, or counts of another kind add up to it */
+};
+
+struct mw_route { /* what a pair used, for a range of sizes */
+    uint32_t way;
+    unsigned first_class, last_class; /* mw_size_class of its messages, both included */
+    uint64_t messages, bytes;         /* MPI's point-to-point messages in that range */
+    uint64_t carried;                 /* bytes that the evidence counted, both point-to-point and others; 0: none counted */
+    enum mw_certainty certainty;
+    const char *evidence; /* "41 connections' TCP_INFO", "UCX lane am of worker 1" ... */
+};
+
+enum mw_where { MW_WHERE_UNKNOWN, MW_WHERE_SELF, MW_WHERE_NODE, MW_WHERE_NETWORK }; /* same rank, same node, other nodes */
+
+struct mw_pair_transport {
+    int64_t src, dst;
+    enum mw_where where;
+    uint64_t messages, bytes; /* point-to-point */
+    MW_VECTOR(struct mw_route) routes; /* by first_class, main one of a class first; empty: unknown */
+    const char *unknown;      /* why it is not known, or not for all classes; NULL */
+    uint64_t carried;         /* all bytes counted between the two on fabrics, sockets and by CMA */
+    int64_t remainder;        /* carried - bytes */
+    const char *remainder_is; /* what that is: "headers and control", "collectives", "shared memory (concluded)" ...; "" none */
+};
+
+/* Equal failures of several processes. */
+struct mw_failure {
+    const char *library, *call, *words, *provider, *domain, *device, *opener; /* opener: base name of the calling module */
+    int64_t result;
+    uint64_t speed; /* of the device, bit/s; 0 not known */
+    int inner, hangs; /* hangs: the call had not returned */
+    MW_VECTOR(uint32_t) processes;
+    uint32_t process; /* whose attempt and log lines stand for all: the first */
+    size_t attempt;
+    MW_VECTOR(const struct mw_log_line *) log; /* of that process, of this provider, up to the failure, in order */
+};
+
+/* Something that could be had and was not used. */
+struct mw_idle {
+    const char *library, *provider, *device, *driver, *state; /* library "": a device of the node (PORTS, /sys) */
+    uint64_t speed;
+    int native; /* drives a NIC itself, no emulation over sockets, no shared memory */
+    MW_VECTOR(uint32_t) processes;
+};
+
+struct mw_process_choice { /* by number of process; "" not known */
+    const char *pml, *mtl, *netmod, *shm;
+    char *btls; /* "self,tcp,vader" */
+};
+
+struct mw_probe_coverage {
+    const char *probe, *how, *why;
+    MW_VECTOR(uint32_t) processes;
+};
+
+struct mw_transports {
+    const struct mw_tally *tally;
+    MW_VECTOR(struct mw_way) ways;
+    MW_VECTOR(struct mw_pair_transport) pairs; /* by src, then dst: every pair with messages or carried bytes */
+    MW_VECTOR(struct mw_failure) failures;     /* those that MPI's choice hung on first */
+    MW_VECTOR(struct mw_idle) idle;
+    struct mw_process_choice *choices;
+    MW_VECTOR(struct mw_probe_coverage) coverage;
+};
+
+struct mw_transports *mw_transports_create(const struct mw_tally *tally);
+void mw_transports_free(struct mw_transports *transports);
+const struct mw_pair_transport *mw_transports_pair(const struct mw_transports *transports,
+                                                   int64_t src, int64_t dst);
+/* "cxi (cxi0)", "vader, from 4 KiB on cma". Newly allocated. */
+char *mw_transports_label(const struct mw_transports *transports, const struct mw_pair_transport *pair);
+
+#endif
