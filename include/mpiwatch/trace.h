@@ -202,7 +202,7 @@ struct mw_connection {
 struct mw_sockets { /* one look at the connections */
     enum mw_when when;
     uint64_t time, unseen;
-    const struct mw_connection *connections;
+    const struct mw_connection *connections; /* by fd */
     size_t connection_count;
 };
 struct mw_port {
@@ -212,7 +212,7 @@ struct mw_port {
 struct mw_ports { /* one look at the ports of a node */
     enum mw_when when;
     uint64_t time;
-    const struct mw_port *ports;
+    const struct mw_port *ports; /* by kind, name and number */
     size_t port_count;
 };
 struct mw_cma_peer {
@@ -264,13 +264,14 @@ struct mw_process {
     const struct mw_attempt *attempts;    /* by id */
     const struct mw_endpoint *endpoints;  /* by id */
     const struct mw_log_line *log;        /* by id; without id 0 */
-    const struct mw_sockets *sockets;     /* by time */
-    const struct mw_ports *ports;         /* by time */
+    const struct mw_sockets *sockets;     /* by time, then when */
+    const struct mw_ports *ports;         /* by time, then when */
     const struct mw_cma_peer *cma;        /* by pid */
     const struct mw_choice *choices;      /* by what, then name */
     size_t attempt_count, endpoint_count, log_count, sockets_count, ports_count, cma_count,
         choice_count;
     uint64_t log_lost; /* lines that found no room */
+    uint64_t cma_time; /* when these counts were read */
 };
 
 /* Processes, those with a rank first and by rank. */

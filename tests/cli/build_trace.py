@@ -72,7 +72,8 @@ class Process:
 
     def coll(self, name, start, end, instance, size=8, comm=0, root=-1, flags=0, **fields):
         return self.event(w.COLL, name, start=start, end=end, bytes=size, bytes_in=size, comm=comm,
-                          peer=root, flags=w.COUNTED | w.ORDINAL | flags, ordinal=instance, **fields)
+                          peer=root, flags=w.COUNTED | w.ORDINAL | flags, ordinal=instance,
+                          **fields)
 
     def start(self):
         """The number of the next request."""
@@ -104,6 +105,34 @@ class Process:
             fields.append(number(7, instance + 1))
         rest = [number(2, EPOCH + taken)] if taken is not None else []
         return self.add("OPEN", record(1, *fields), *rest, number(3, alive))
+
+    # What it saw of the fabric and the kernel. Fields by their names in docs/format.md; `peer`,
+    # `offer`, `connection`, `port` are lists of dicts.
+
+    def attempt(self, ident, call, result=0, start=1100, end=1200, library="libfabric", **fields):
+        return self.add("ATTEMPT", id=ident, library=library, call=call, result=result, start=start,
+                        end=end, **fields)
+
+    def endpoint(self, ident, address, peers=(), library="libfabric", **fields):
+        return self.add("ENDPOINT", id=ident, library=library, address=address, peer=peers,
+                        **fields)
+
+    def log(self, ident, line, library="libfabric", level="warn", count=1, time=1150, **fields):
+        return self.add("LOG", id=ident, library=library, level=level, text=line, count=count,
+                        time=time, **fields)
+
+    def sockets(self, when, time, connections, **fields):
+        return self.add("SOCKETS", when=when, time=time, connection=connections, **fields)
+
+    def ports(self, when, time, ports):
+        return self.add("PORTS", when=when, time=time, port=ports)
+
+    def cma(self, peers, time=0):
+        return self.add("CMA", peer=peers, time=time)
+
+    def choice(self, what, name, how="selected", source=""):
+        return self.add("CHOICE", item=[{"what": what, "name": name, "how": how,
+                                         "source": source}])
 
     def metadata(self):
         out = [chunk("PROCESS", text(1, self.host), number(2, 1000 + self.rank), number(3, 77),
@@ -151,6 +180,12 @@ def parse(content):
         out.append((kind, version, flags, process, content[at + 32:at + 32 + length]))
         at += 32 + length
     return out
+
+
+def connection(local, remote, fd=10, **fields):
+    """A connection of SOCKETS; local and remote are ("10.0.0.1", port)."""
+    return {"local": w.socket_address(*local), "remote": w.socket_address(*remote), "fd": fd,
+            "cookie": fields.pop("cookie", 100 + fd), "state": fields.pop("state", 1), **fields}
 
 
 def module(ident, path, build_id=b"", role=0, start=0x400000, end=0x500000):

@@ -44,6 +44,8 @@ class Process:
         self.clocks, self.modules, self.sites, self.comms = set(), {}, {}, {}
         self.counts, self.health, self.threads = {}, {}, {}
         self.facts, self.base, self.base_place, self.node = {}, 0, None, 0
+        self.attempts, self.endpoints, self.log, self.log_lost = {}, {}, {}, 0
+        self.sockets, self.ports, self.cma, self.cma_time, self.choices = {}, {}, {}, 0, {}
         self.chunks = []     # of events
 
     def add(self, name, fields, place):
@@ -97,6 +99,52 @@ class Process:
             self.base, self.base_place = fields["base"], place
         for fact in fields["fact"]:
             self.facts[fact["section"], fact["key"]] = fact
+
+    def add_attempt(self, fields):
+        self.attempts[fields["id"]] = fields
+
+    def add_endpoint(self, fields):
+        known, peers = self.endpoints.setdefault(
+            fields["id"], (read_list(b"", CHUNKS["ENDPOINT"]), {}))
+        for name in fields["given"]:
+            known[name] = fields[name]
+        for peer in fields["peer"]:
+            peers[peer["address"]] = peer
+
+    def add_log(self, fields):
+        if fields["id"]:
+            self.log[fields["id"]] = fields
+        else:
+            self.log_lost = fields["count"]
+
+    @staticmethod
+    def look(looks, fields):
+        """What is known of one look at connections or ports: [fields of the chunk, rows]."""
+        key = (fields["time"], small(fields["when"], 0))
+        known = looks.setdefault(key, ({}, {}))
+        for name in fields["given"]:
+            known[0][name] = fields[name]
+        return known[1]
+
+    def add_sockets(self, fields):
+        rows = self.look(self.sockets, fields)
+        for row in fields["connection"]:
+            rows[row["fd"], row["cookie"]] = row
+
+    def add_ports(self, fields):
+        rows = self.look(self.ports, fields)
+        for row in fields["port"]:
+            rows[row["kind"], row["name"], row["number"]] = row
+
+    def add_cma(self, fields):
+        for peer in fields["peer"]:
+            self.cma[peer["pid"]] = peer
+        if "time" in fields["given"]:
+            self.cma_time = fields["time"]
+
+    def add_choice(self, fields):
+        for item in fields["item"]:
+            self.choices[item["what"], item["name"]] = item
 
     def open_calls(self):
         end = self.last.get("END")
@@ -366,6 +414,59 @@ def print_rest(trace, process):
         emit("fact", **pick(fact, "section", "key", "value", "source"))
 
 
+def socket_address(value):
+    return value.hex() if len(value) in (6, 18) else ""
+
+
+OFFER = ("provider", "domain", "fabric", "device", "speed", "state", "driver")
+ATTEMPT = ("id", "library", "call", "result", "words", "provider", "domain", "fabric", "caller",
+           "start", "end")
+PEER = ("sends", "sent", "puts", "put", "gets", "got", "unsized")
+CONNECTION = ("sent", "received", "rtt", "retransmits", "interface", "cookie", "state", "fd",
+              "waiting", "min_rtt")
+PORT = ("name", "kind", "number", "received", "sent", "rate", "state", "errors", "address")
+CMA_PEER = ("pid", "reads", "read", "writes", "written", "refused", "error", "error_time")
+
+
+def print_fabric(process):
+    for _, attempt in sorted(process.attempts.items()):
+        emit("attempt", **pick(attempt, *ATTEMPT), inner=int(attempt["inner"] != 0),
+             **pick(attempt, "device", "speed", "driver", "asked", "endpoint"))
+        for offer in attempt["offer"]:
+            emit("offer", **pick(offer, *OFFER))
+    for _, (endpoint, peers) in sorted(process.endpoints.items()):
+        emit("endpoint", **pick(endpoint, "id", "library", "provider", "domain", "caller"),
+             address=endpoint["address"].hex(), **pick(endpoint, "format", "device", "speed"),
+             inner=int(endpoint["inner"] != 0), **pick(endpoint, "time", "unlisted"))
+        for _, peer in sorted(peers.items()):
+            emit("peer", address=peer["address"].hex(), **pick(peer, *PEER))
+            for lane in peer["lane"]:
+                emit("lane", **pick(lane, "use", "transport", "device"))
+    for _, line in sorted(process.log.items()):
+        emit("log", **pick(line, "id", "library", "level", "subsystem", "provider", "function",
+                           "line", "text", "count", "time"))
+    if process.log_lost:
+        emit("log_lost", count=process.log_lost)
+
+
+def print_kernel(process):
+    for (time, when), (look, rows) in sorted(process.sockets.items(), key=lambda item: item[0]):
+        emit("sockets", when=when, time=time, unseen=look.get("unseen", 0))
+        for _, row in sorted(rows.items()):
+            emit("connection", local=socket_address(row["local"]),
+                 remote=socket_address(row["remote"]), **pick(row, *CONNECTION))
+    for (time, when), (_, rows) in sorted(process.ports.items(), key=lambda item: item[0]):
+        emit("ports", when=when, time=time)
+        for _, row in sorted(rows.items()):
+            emit("port", **pick(row, *PORT))
+    if process.cma:
+        emit("cma", time=process.cma_time)
+    for _, peer in sorted(process.cma.items()):
+        emit("cma_peer", **pick(peer, *CMA_PEER))
+    for _, item in sorted(process.choices.items()):
+        emit("choice", **pick(item, "what", "name", "how", "source"))
+
+
 def print_thread(process, thread, with_events):
     known = process.threads.get(thread, read_list(b"", CHUNKS["THREAD"]))
     emit("thread", thread=thread, tid=known["tid"], name=known["name"],
@@ -395,6 +496,8 @@ def print_trace(trace, with_events):
         print_tables(process)
         print_counts(process)
         print_rest(trace, process)
+        print_fabric(process)
+        print_kernel(process)
         opened = process.open_calls()
         threads = set(process.threads) | {chunk.thread for chunk in process.chunks if chunk.count}
         threads |= {call["thread"] for call in opened["call"]} if opened else set()

@@ -17,6 +17,8 @@ MASK = (1 << 64) - 1
 TYPES = dict(enumerate(
     "FILE JOB PROCESS RANK CLOCK MODULES SITES COMM EVENTS COUNTS OPEN HEALTH ENVIRONMENT END "
     "COST THREAD".split(), 1))
+TYPES.update({19: "ATTEMPT", 20: "ENDPOINT", 21: "LOG", 22: "SOCKETS", 23: "PORTS", 31: "CMA",
+              32: "CHOICE"})
 
 CALL, SEND, RECV, DONE, COLL, POLL = range(1, 7)
 FLAGS = ("PART ERROR NESTED REQUEST FOREIGN ORDINAL COUNTED STATUS MATCHED ANY_SOURCE ANY_TAG "
@@ -173,6 +175,17 @@ COUNT = describe("1 id 2 name:text 3 calls")
 OPEN_CALL = describe("1 thread 2 function 3 start 4 comm 5 peer:signed 6 tag:signed 7 instance "
                      "8 site 9 name:text")
 FACT = describe("1 section:text 2 key:text 3 value:text 4 source:text 5 removed")
+OFFER = describe("1 provider:text 2 domain:text 3 fabric:text 4 device:text 5 speed 6 state:text "
+                 "7 driver:text")
+LANE = describe("1 use:text 2 transport:text 3 device:text")
+PEER = describe("1 address:bytes 2 sends 3 sent 4 puts 5 put 6 gets 7 got 8 unsized") + [
+    Field(9, "lane", "record", True, LANE)]
+CONNECTION = describe("1 local:bytes 2 remote:bytes 3 sent 4 received 5 rtt 6 retransmits "
+                      "7 interface:text 8 cookie 9 state 10 fd 11 waiting 12 min_rtt")
+PORT = describe("1 name:text 2 kind:text 3 number 4 received 5 sent 6 rate 7 state:text 8 errors "
+                "9 address:text")
+CMA_PEER = describe("1 pid 2 reads 3 read 4 writes 5 written 6 refused 7 error 8 error_time")
+CHOICE_ITEM = describe("1 what:text 2 name:text 3 how:text 4 source:text")
 
 CHUNKS = {
     "FILE": describe("1 writer:text 2 host:text 3 boot_id:text 4 pid_ns 5 mnt_ns 6 user_ns"),
@@ -197,6 +210,21 @@ CHUNKS = {
     "COST": describe("1 init 2 encode 3 write 4 bytes 5 chunks 6 events 7 longest 8 finalize "
                      "9 memory 10 stamp"),
     "THREAD": describe("1 thread 2 tid 3 name:text 4 main"),
+    "ATTEMPT": describe(
+        "1 id 2 library:text 3 call:text 4 result:signed 5 words:text 6 provider:text "
+        "7 domain:text 8 fabric:text 9 caller 10 start 11 end 12 inner 13 device:text 14 speed "
+        "15 driver:text 17 asked:text 18 endpoint") + [Field(16, "offer", "record", True, OFFER)],
+    "ENDPOINT": describe(
+        "1 id 2 library:text 3 provider:text 4 domain:text 5 caller 6 address:bytes 7 format "
+        "9 device:text 10 speed 11 inner 12 time 13 unlisted") + [
+            Field(8, "peer", "record", True, PEER)],
+    "LOG": describe("1 id 2 library:text 3 level:text 4 subsystem:text 5 provider:text "
+                    "6 function:text 7 line 8 text:text 9 count 10 time"),
+    "SOCKETS": describe("1 when 2 time 4 unseen") + [
+        Field(3, "connection", "record", True, CONNECTION)],
+    "PORTS": describe("1 when 2 time") + [Field(3, "port", "record", True, PORT)],
+    "CMA": [Field(1, "peer", "record", True, CMA_PEER), Field(2, "time")],
+    "CHOICE": [Field(1, "item", "record", True, CHOICE_ITEM)],
 }
 
 

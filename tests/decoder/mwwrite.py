@@ -5,18 +5,23 @@ A chunk is bytes; a file is chunks, one after the other. Nothing stops a test fr
 all numbers can be given as one likes, and `frame` takes any payload.
 
     file = chunk("RANK", number(1, 3), number(2, 4), process=KEY)
+    file += chunk("CHOICE", item=[{"what": "pml", "name": "ob1"}], process=KEY)
     file += events([send(peer=1, bytes=8), ...], process=KEY)
 """
 
+import ipaddress
 import struct
 
 import xxhash
 import zstandard
 
+import mwformat
+
 HEADER = struct.Struct("<4sHBBQIII")
 TYPE = {name: number for number, name in enumerate(
     "FILE JOB PROCESS RANK CLOCK MODULES SITES COMM EVENTS COUNTS OPEN HEALTH ENVIRONMENT END COST "
     "THREAD".split(), 1)}
+TYPE.update(ATTEMPT=19, ENDPOINT=20, LOG=21, SOCKETS=22, PORTS=23, CMA=31, CHOICE=32)
 
 PART, ERROR, NESTED, REQUEST, FOREIGN, ORDINAL, COUNTED, STATUS, MATCHED, ANY_SOURCE, ANY_TAG, \
     CANCELLED, PERSISTENT, FREED, INTER, SYNC, BUFFERED, READY = (1 << bit for bit in range(18))
@@ -76,6 +81,32 @@ def runs(field, triples):
                           for n in (zigzag(start), zigzag(stride), count)])
 
 
+def listed(description, values):
+    """Fields by name, as mwformat.CHUNKS describes them; of a repeated field a list of values, of a
+    record a dict."""
+    by_name = {field.name: field for field in description}
+    out = b""
+    for name, value in values.items():
+        field = by_name[name]
+        for one in value if field.repeated else [value]:
+            if field.what == "record":
+                out += data(field.number, listed(field.inner, one))
+            elif field.what == "packed":
+                out += packed(field.number, one)
+            elif field.what == "signed":
+                out += signed(field.number, one)
+            elif field.what == "number":
+                out += number(field.number, one)
+            else:
+                out += data(field.number, one.encode() if isinstance(one, str) else one)
+    return out
+
+
+def socket_address(words, port):
+    """'10.0.0.1' or 'fe80::1' and a port as a CONNECTION has them."""
+    return ipaddress.ip_address(words).packed + struct.pack(">H", port)
+
+
 # --- chunks --------------------------------------------------------------------------------------
 
 def frame(kind, payload, process=0, version=1, flags=0, length=None, raw_length=None, check=None,
@@ -93,8 +124,8 @@ def compress(content, level=3):
     return zstandard.ZstdCompressor(level=level).compress(content)
 
 
-def chunk(kind, *fields, process=0, zstd=False):
-    payload = b"".join(fields)
+def chunk(kind, *fields, process=0, zstd=False, **named):
+    payload = b"".join(fields) + (listed(mwformat.CHUNKS[kind], named) if named else b"")
     if not zstd:
         return frame(kind, payload, process)
     return frame(kind, compress(payload), process, flags=1, raw_length=len(payload))

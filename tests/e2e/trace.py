@@ -4,6 +4,7 @@
 # JSON lines, and turned into processes, calls and events with words instead of numbers.
 """A trace, read without any code of mpiwatch itself."""
 
+import ipaddress
 import json
 import os
 import subprocess
@@ -131,6 +132,11 @@ class Process:
         self.end, self.end_code = ENDS.get(line["end_reason"], "?"), line["end_code"]
         self.counts, self.comms, self.open_calls, self.health, self.facts = {}, {}, [], [], []
         self.modules, self.sites, self.cost, self.alive = {}, {}, {}, 0
+        # What it saw of fabrics and of the kernel: lists of the decoder's lines. An attempt has a
+        # list "offers", an endpoint "peers", a peer "lanes", a look at sockets "connections", one
+        # at ports "ports"; addresses are hex, those of connections pairs ("10.0.0.1", port).
+        self.attempts, self.endpoints, self.log, self.log_lost = [], [], [], 0
+        self.sockets, self.ports, self.cma, self.cma_time, self.choices = [], [], [], 0, []
         self.threads = {}  # index: list of calls
         self.missing = 0
         self._starts = None
@@ -171,6 +177,60 @@ class Process:
             else ()
         )
         return (comm.how, comm.number, comm.hash) + (parent,)
+
+
+    def choice(self, what, name=None):
+        """The items of CHOICE of this kind, as a dict of name and how; of one name its line."""
+        if name is None:
+            return {item["name"]: item["how"] for item in self.choices if item["what"] == what}
+        for item in self.choices:
+            if (item["what"], item["name"]) == (what, name):
+                return item
+        return None
+
+    def take_fabric(self, line):
+        """A line of the decoder that belongs to ATTEMPT ... CHOICE. False for others."""
+        record = line["record"]
+        if record == "attempt":
+            self.attempts.append({**line, "offers": []})
+        elif record == "offer":
+            self.attempts[-1]["offers"].append(line)
+        elif record == "endpoint":
+            self.endpoints.append({**line, "peers": []})
+        elif record == "peer":
+            self.endpoints[-1]["peers"].append({**line, "lanes": []})
+        elif record == "lane":
+            self.endpoints[-1]["peers"][-1]["lanes"].append(line)
+        elif record == "log":
+            self.log.append(line)
+        elif record == "log_lost":
+            self.log_lost = line["count"]
+        elif record == "sockets":
+            self.sockets.append({**line, "connections": []})
+        elif record == "connection":
+            ends = {name: socket_end(line[name]) for name in ("local", "remote")}
+            self.sockets[-1]["connections"].append({**line, **ends})
+        elif record == "ports":
+            self.ports.append({**line, "ports": []})
+        elif record == "port":
+            self.ports[-1]["ports"].append(line)
+        elif record == "cma":
+            self.cma_time = line["time"]
+        elif record == "cma_peer":
+            self.cma.append(line)
+        elif record == "choice":
+            self.choices.append(line)
+        else:
+            return False
+        return True
+
+
+def socket_end(text):
+    """("10.0.0.1", port) of an end of a connection, None where it is not known."""
+    raw = bytes.fromhex(text)
+    if not raw:
+        return None
+    return str(ipaddress.ip_address(raw[:-2])), int.from_bytes(raw[-2:], "big")
 
 
 class Trace:
@@ -239,6 +299,8 @@ class Trace:
                 process.sites[line["id"]] = line
             elif record == "cost":
                 process.cost = line
+            elif process is not None:
+                process.take_fabric(line)
 
     def rank(self, number):
         for process in self.processes:
