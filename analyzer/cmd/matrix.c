@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "analyzer/base/memory.h"
-#include "analyzer/cmd/command.h"
+#include "analyzer/cmd/analysis.h"
 #include "analyzer/render/matrix.h"
 #include "analyzer/render/progress.h"
 
@@ -92,28 +92,19 @@ static void matrix_print(const struct mw_matrix *matrix, const struct options *o
     json_decref(head);
 }
 
-static int matrix_write(const mw_trace *trace, const struct options *options)
+static int matrix_write(const struct mw_analysis *analysis, const struct options *options)
 {
     struct mw_output output;
-    uint64_t events = 0;
-    if (mw_output_open(&output, options->output, 0))
-        return MW_EXIT_FAILED;
-    struct mw_model *model = mw_model_create(trace);
-    struct mw_comms *comms = mw_comms_create(model);
-    for (size_t i = 0; i < model->threads.count; i++)
-        events += model->threads.at[i].next;
-    mw_progress_begin("reading events", events);
-    struct mw_tally *tally = mw_tally_create(model, comms, mw_progress_add);
-    mw_command_damage(tally);
-    struct mw_matrix *matrix =
-        mw_matrix_create(tally, options->metric, options->kind, (enum mw_matrix_by)options->by);
+    struct mw_matrix *matrix = mw_matrix_create(analysis->tally, options->metric, options->kind,
+                                                (enum mw_matrix_by)options->by);
     mw_progress_end();
-    matrix_print(matrix, options, output.stream);
+    int status = MW_EXIT_FAILED;
+    if (!mw_output_open(&output, options->output, 0)) {
+        matrix_print(matrix, options, output.stream);
+        status = mw_output_close(&output, 0, 1);
+    }
     mw_matrix_free(matrix);
-    mw_tally_free(tally);
-    mw_comms_free(comms);
-    mw_model_free(model);
-    return mw_output_close(&output, 0, 1);
+    return status;
 }
 
 static int run(int argc, char **argv)
@@ -129,13 +120,9 @@ static int run(int argc, char **argv)
         NULL};
     struct options options = {.metric = &mw_metrics[0], .kind = &mw_kinds[0], .top = 20};
     argp_parse(&parser, argc, argv, 0, NULL, &options);
-    mw_trace *trace = mw_command_open(&options.paths, MW_OPEN_RESIDUE);
-    if (!trace) {
-        free(options.paths.at);
-        return MW_EXIT_FAILED;
-    }
-    int status = matrix_write(trace, &options);
-    mw_trace_close(trace);
+    struct mw_analysis *analysis = mw_analysis_open(&options.paths, MW_ANALYSIS_TALLY);
+    int status = analysis ? matrix_write(analysis, &options) : MW_EXIT_FAILED;
+    mw_analysis_close(analysis);
     free(options.paths.at);
     return status;
 }

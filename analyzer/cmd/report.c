@@ -2,7 +2,7 @@
 /* mpiwatch report: what a job did in MPI, in words and numbers. */
 #include <stdlib.h>
 
-#include "analyzer/cmd/command.h"
+#include "analyzer/cmd/analysis.h"
 #include "analyzer/render/doc.h"
 #include "analyzer/render/json.h"
 #include "analyzer/render/progress.h"
@@ -49,31 +49,19 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     }
 }
 
-static json_t *build_report(const mw_trace *trace, const struct options *options)
+static json_t *build_report(const struct mw_analysis *analysis, const struct options *options)
 {
-    struct mw_doc_input in = {.paths = options->paths.at, .path_count = options->paths.count};
+    struct mw_doc_input in = {.model = analysis->model,
+                              .comms = analysis->comms,
+                              .tally = analysis->tally,
+                              .stuck = analysis->stuck,
+                              .paths = options->paths.at,
+                              .path_count = options->paths.count};
     in.top = options->top >= 0 ? (size_t)options->top : options->format == TEXT ? 10 : 100;
-    struct mw_model *model = mw_model_create(trace);
-    struct mw_comms *comms = mw_comms_create(model);
-    uint64_t events = 0;
-    for (size_t i = 0; i < model->threads.count; i++)
-        events += model->threads.at[i].next;
-    mw_progress_begin("reading events", events);
-    struct mw_tally *tally = mw_tally_create(model, comms, mw_progress_add);
-    mw_command_damage(tally);
-    struct mw_stuck *stuck = mw_stuck_create(tally);
     mw_progress_begin("looking up call sites", 0);
-    in.model = model;
-    in.comms = comms;
-    in.tally = tally;
-    in.stuck = stuck;
     in.symbols = mw_symbols_create();
     json_t *report = mw_doc_report(&in);
     mw_symbols_free(in.symbols);
-    mw_stuck_free(stuck);
-    mw_tally_free(tally);
-    mw_comms_free(comms);
-    mw_model_free(model);
     mw_progress_end();
     return report;
 }
@@ -103,15 +91,15 @@ static int run(int argc, char **argv)
         NULL};
     struct options options = {.top = -1};
     argp_parse(&parser, argc, argv, 0, NULL, &options);
-    mw_trace *trace = mw_command_open(&options.paths, MW_OPEN_RESIDUE);
-    if (!trace) {
-        free(options.paths.at);
-        return MW_EXIT_FAILED;
+    struct mw_analysis *analysis =
+        mw_analysis_open(&options.paths, MW_ANALYSIS_TALLY | MW_ANALYSIS_STUCK);
+    int status = MW_EXIT_FAILED;
+    if (analysis) {
+        json_t *report = build_report(analysis, &options);
+        status = report_write(report, &options);
+        json_decref(report);
     }
-    json_t *report = build_report(trace, &options);
-    int status = report_write(report, &options);
-    json_decref(report);
-    mw_trace_close(trace);
+    mw_analysis_close(analysis);
     free(options.paths.at);
     return status;
 }

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Opens a trace and builds the analyses that a subcommand asks for (analysis.h). */
+#include "analyzer/cmd/analysis.h"
+
+#include <stdlib.h>
+
+#include "analyzer/analysis/stuck.h"
+#include "analyzer/analysis/tally.h"
+#include "analyzer/base/memory.h"
+#include "analyzer/render/progress.h"
+
+static struct mw_tally *read_events(const struct mw_analysis *analysis)
+{
+    uint64_t events = 0;
+    for (size_t i = 0; i < analysis->model->threads.count; i++)
+        events += analysis->model->threads.at[i].next;
+    mw_progress_begin("reading events", events);
+    struct mw_tally *tally = mw_tally_create(analysis->model, analysis->comms, mw_progress_add);
+    mw_command_damage(tally);
+    return tally;
+}
+
+static unsigned with_what_they_need(unsigned parts)
+{
+    if (parts & MW_ANALYSIS_FINDINGS)
+        parts |= MW_ANALYSIS_TRANSPORTS | MW_ANALYSIS_SETTINGS;
+    if (parts & (MW_ANALYSIS_TRANSPORTS | MW_ANALYSIS_STUCK))
+        parts |= MW_ANALYSIS_TALLY;
+    return parts;
+}
+
+struct mw_analysis *mw_analysis_open(const struct mw_paths *paths, unsigned parts)
+{
+    mw_trace *trace = mw_command_open(paths, MW_OPEN_RESIDUE);
+    if (!trace)
+        return NULL;
+    struct mw_analysis *analysis = mw_alloc(1, sizeof(*analysis));
+    parts = with_what_they_need(parts);
+    analysis->trace = trace;
+    analysis->model = mw_model_create(trace);
+    analysis->comms = mw_comms_create(analysis->model);
+    if (parts & MW_ANALYSIS_TALLY)
+        analysis->tally = read_events(analysis);
+    if (parts & MW_ANALYSIS_STUCK)
+        analysis->stuck = mw_stuck_create(analysis->tally);
+    return analysis;
+}
+
+void mw_analysis_close(struct mw_analysis *analysis)
+{
+    if (!analysis)
+        return;
+    mw_stuck_free(analysis->stuck);
+    mw_tally_free(analysis->tally);
+    mw_comms_free(analysis->comms);
+    mw_model_free(analysis->model);
+    mw_trace_close(analysis->trace);
+    free(analysis);
+}
