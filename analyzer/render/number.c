@@ -3,6 +3,7 @@
 #include "analyzer/render/number.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -52,6 +53,42 @@ char *mw_number_seconds(double seconds)
     if (seconds < 999.5e-3)
         return number_scaled(seconds * 1e3, "ms");
     return number_scaled(seconds, "s");
+}
+
+static const char *const rate_units[] = {"B/s", "kB/s", "MB/s", "GB/s", "TB/s"};
+
+/* The unit in which a rate has at least one digit before the point. */
+static unsigned rate_unit(double bytes, double *divisor)
+{
+    unsigned unit = 0;
+    for (*divisor = 1; bytes >= 999.5 && unit < 4; unit++) {
+        bytes /= 1000;
+        *divisor *= 1000;
+    }
+    return unit;
+}
+
+char *mw_number_rate(double bytes)
+{
+    double divisor;
+    if (isnan(bytes))
+        return mw_text_copy("-");
+    unsigned unit = rate_unit(bytes, &divisor);
+    return unit ? number_scaled(bytes / divisor, rate_units[unit]) : mw_format("%.0f B/s", bytes);
+}
+
+char *mw_number_rate_of(double reached, double whole)
+{
+    double divisor;
+    if (isnan(reached) || !(whole > 0))
+        return mw_number_rate(reached);
+    unsigned unit = rate_unit(whole, &divisor);
+    char *of = number_scaled(whole / divisor, rate_units[unit]);
+    char *text = number_scaled(reached / divisor, "of");
+    char *both = mw_format("%s %s", text, of);
+    free(of);
+    free(text);
+    return both;
 }
 
 char *mw_number_percent(double share)
