@@ -74,6 +74,24 @@ struct mw_pair {
     uint64_t upper;                 /* messages whose size is an upper bound */
 };
 
+/* Messages of a pair in one size class, counted as those of the pair. */
+struct mw_pair_class {
+    int64_t src, dst;
+    unsigned class; /* mw_size_class */
+    uint64_t messages, bytes;
+};
+
+/* How fast a pair was, from one rank's own clock (docs/metrics.md, "Reached"). 0 samples: not known. */
+struct mw_pair_speed {
+    int64_t src, dst;
+    uint64_t half_median, half_min; /* ns, half a round trip of small messages, measured at src */
+    uint64_t half_samples;
+    uint64_t half_unsure; /* round trips of which it is not sure that the answer followed the question */
+    uint64_t rate_bytes, rate_time; /* of large messages, at dst; time: ns in which one was awaited */
+    uint64_t rate_samples;
+    int64_t lag, need; /* for the joining of both ends: see tally_speed.h */
+};
+
 struct mw_size_total {
     uint64_t messages, bytes, collectives, collective_bytes;
 };
@@ -101,6 +119,9 @@ struct mw_tally {
     MW_VECTOR(struct mw_function_total) functions;
     MW_VECTOR(struct mw_site_total) sites;
     MW_VECTOR(struct mw_pair) pairs;
+    struct mw_index class_index;
+    MW_VECTOR(struct mw_pair_class) classes; /* by src, dst, class */
+    MW_VECTOR(struct mw_pair_speed) speeds;  /* by src, dst */
     MW_VECTOR(struct mw_progress_entry) progress; /* of communicators that a call was open on */
     struct mw_process_total *processes;           /* by number */
     struct mw_comm_total *comm_totals;            /* by number of the joined one */
@@ -126,6 +147,11 @@ struct mw_tally *mw_tally_create(const struct mw_model *model, const struct mw_c
 void mw_tally_free(struct mw_tally *tally);
 
 unsigned mw_size_class(uint64_t bytes);
+/* The size classes of an ordered pair, ascending; NULL and 0 where it has none. */
+const struct mw_pair_class *mw_tally_classes(const struct mw_tally *tally, int64_t src, int64_t dst,
+                                             size_t *count);
+/* NULL where nothing was measured. */
+const struct mw_pair_speed *mw_tally_speed(const struct mw_tally *tally, int64_t src, int64_t dst);
 /* The number of instances that a process started on a communicator; 0 where it is not known. */
 uint64_t mw_tally_progress(const struct mw_tally *tally, size_t process, size_t comm);
 

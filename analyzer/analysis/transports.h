@@ -38,7 +38,10 @@ enum mw_certainty {
 struct mw_route { /* what a pair used, for a range of sizes */
     uint32_t way;
     unsigned first_class, last_class; /* mw_size_class of its messages, both included */
-    uint64_t messages, bytes;         /* MPI's point-to-point messages in that range */
+    /* MPI's point-to-point messages of these sizes. 0, 0: this way was used, too, but which of the
+     * messages took it is not known, or it carried only collectives or one-sided operations. So sums over
+     * routes count each message once. */
+    uint64_t messages, bytes;
     uint64_t carried;                 /* bytes that the evidence counted, both point-to-point and others; 0: none counted */
     enum mw_certainty certainty;
     const char *evidence; /* "41 connections' TCP_INFO", "UCX lane am of worker 1" ... */
@@ -57,13 +60,27 @@ struct mw_pair_transport {
     const char *remainder_is; /* what that is: "headers and control", "collectives", "shared memory (concluded)" ...; "" none */
 };
 
+/* How much a failed attempt means for what the job used. */
+enum mw_failure_weight {
+    MW_FAILURE_MATTERS,   /* MPI asked, it failed for good, or has not returned */
+    MW_FAILURE_MINOR,     /* not MPI asked, or nothing shows that the device is there at all */
+    MW_FAILURE_RECOVERED, /* the same process then opened an endpoint of that provider (and domain) */
+    MW_FAILURE_LAYER,     /* a layer of the fabric library asked: the outer call tells the outcome */
+    MW_FAILURE_NOTHING,   /* a question to which the answer was "no such thing" */
+};
+
 /* Equal failures of several processes. */
 struct mw_failure {
     const char *library, *call, *words, *provider, *domain, *device, *opener; /* opener: base name of the calling module */
     int64_t result;
     uint64_t speed; /* of the device, bit/s; 0 not known */
     int inner, hangs; /* hangs: the call had not returned */
-    MW_VECTOR(uint32_t) processes;
+    int native;       /* of a provider that drives a NIC itself */
+    /* 1: the provider logged warnings in fi_getinfo and was not among its offers; `result` is what
+     * the caller of fi_getinfo got, 0 where others were offered */
+    int silent;
+    enum mw_failure_weight weight;
+    MW_VECTOR(uint32_t) processes; /* ascending */
     uint32_t process; /* whose attempt and log lines stand for all: the first */
     size_t attempt;
     MW_VECTOR(const struct mw_log_line *) log; /* of that process, of this provider, up to the failure, in order */
@@ -74,7 +91,8 @@ struct mw_idle {
     const char *library, *provider, *device, *driver, *state; /* library "": a device of the node (PORTS, /sys) */
     uint64_t speed;
     int native; /* drives a NIC itself, no emulation over sockets, no shared memory */
-    MW_VECTOR(uint32_t) processes;
+    int tried;  /* it was tried and failed in these processes: see the failures */
+    MW_VECTOR(uint32_t) processes; /* ascending; of a device of the node: that node's with a rank */
 };
 
 struct mw_process_choice { /* by number of process; "" not known */
@@ -91,7 +109,7 @@ struct mw_transports {
     const struct mw_tally *tally;
     MW_VECTOR(struct mw_way) ways;
     MW_VECTOR(struct mw_pair_transport) pairs; /* by src, then dst: every pair with messages or carried bytes */
-    MW_VECTOR(struct mw_failure) failures;     /* those that MPI's choice hung on first */
+    MW_VECTOR(struct mw_failure) failures;     /* by weight, native first, then by process and time */
     MW_VECTOR(struct mw_idle) idle;
     struct mw_process_choice *choices;
     MW_VECTOR(struct mw_probe_coverage) coverage;
