@@ -10,14 +10,17 @@
 #include <zstd.h>
 
 static const mw_loader loaders[] = {
-    [MW_CHUNK_FILE] = mw_load_file,       [MW_CHUNK_JOB] = mw_load_job,
-    [MW_CHUNK_PROCESS] = mw_load_process, [MW_CHUNK_RANK] = mw_load_rank,
-    [MW_CHUNK_CLOCK] = mw_load_clock,     [MW_CHUNK_MODULES] = mw_load_modules,
-    [MW_CHUNK_SITES] = mw_load_sites,     [MW_CHUNK_COMM] = mw_load_comm,
-    [MW_CHUNK_COUNTS] = mw_load_counts,   [MW_CHUNK_OPEN] = mw_load_open,
-    [MW_CHUNK_HEALTH] = mw_load_health,   [MW_CHUNK_ENVIRONMENT] = mw_load_environment,
-    [MW_CHUNK_END] = mw_load_end,         [MW_CHUNK_COST] = mw_load_cost,
-    [MW_CHUNK_THREAD] = mw_load_thread,
+    [MW_CHUNK_FILE] = mw_load_file,         [MW_CHUNK_JOB] = mw_load_job,
+    [MW_CHUNK_PROCESS] = mw_load_process,   [MW_CHUNK_RANK] = mw_load_rank,
+    [MW_CHUNK_CLOCK] = mw_load_clock,       [MW_CHUNK_MODULES] = mw_load_modules,
+    [MW_CHUNK_SITES] = mw_load_sites,       [MW_CHUNK_COMM] = mw_load_comm,
+    [MW_CHUNK_COUNTS] = mw_load_counts,     [MW_CHUNK_OPEN] = mw_load_open,
+    [MW_CHUNK_HEALTH] = mw_load_health,     [MW_CHUNK_ENVIRONMENT] = mw_load_environment,
+    [MW_CHUNK_END] = mw_load_end,           [MW_CHUNK_COST] = mw_load_cost,
+    [MW_CHUNK_THREAD] = mw_load_thread,     [MW_CHUNK_ATTEMPT] = mw_load_attempt,
+    [MW_CHUNK_ENDPOINT] = mw_load_endpoint, [MW_CHUNK_LOG] = mw_load_log,
+    [MW_CHUNK_SOCKETS] = mw_load_sockets,   [MW_CHUNK_PORTS] = mw_load_ports,
+    [MW_CHUNK_CMA] = mw_load_cma,           [MW_CHUNK_CHOICE] = mw_load_choice,
 };
 
 struct load_source {

@@ -39,6 +39,18 @@ enum mw_status mw_field_text(struct mw_trace *trace, const struct mw_field *fiel
     return mw_pool_text(&trace->pool, field->data, field->size, text);
 }
 
+enum mw_status mw_field_bytes(struct mw_trace *trace, const struct mw_field *field,
+                              const uint8_t **data, size_t *size)
+{
+    const void *kept;
+    enum mw_status status = mw_pool_bytes(&trace->pool, field->data, field->size, &kept);
+    if (status == MW_OK) {
+        *data = kept;
+        *size = field->size;
+    }
+    return status;
+}
+
 enum mw_status mw_field_text_add(struct mw_trace *trace, const struct mw_field *field,
                                  struct mw_vector *texts)
 {
@@ -83,25 +95,25 @@ static const struct nested in_comm[] = {
 static const struct nested in_counts[] = {{MW_F_COUNTS_function, 0, NULL}, {0}};
 static const struct nested in_open[] = {{MW_F_OPEN_call, 0, NULL}, {0}};
 static const struct nested in_environment[] = {{MW_F_ENVIRONMENT_fact, 0, NULL}, {0}};
+static const struct nested in_attempt[] = {{MW_F_ATTEMPT_offer, 0, NULL}, {0}};
+static const struct nested in_peer[] = {{MW_F_PEER_lane, 0, NULL}, {0}};
+static const struct nested in_endpoint[] = {{MW_F_ENDPOINT_peer, 0, in_peer}, {0}};
+static const struct nested in_sockets[] = {{MW_F_SOCKETS_connection, 0, NULL}, {0}};
+static const struct nested in_ports[] = {{MW_F_PORTS_port, 0, NULL}, {0}};
+static const struct nested in_cma[] = {{MW_F_CMA_peer, 0, NULL}, {0}};
+static const struct nested in_choice[] = {{MW_F_CHOICE_item, 0, NULL}, {0}};
 
 static const struct nested *nested_of(unsigned type)
 {
-    switch (type) {
-    case MW_CHUNK_MODULES:
-        return in_modules;
-    case MW_CHUNK_SITES:
-        return in_sites;
-    case MW_CHUNK_COMM:
-        return in_comm;
-    case MW_CHUNK_COUNTS:
-        return in_counts;
-    case MW_CHUNK_OPEN:
-        return in_open;
-    case MW_CHUNK_ENVIRONMENT:
-        return in_environment;
-    default:
-        return NULL;
-    }
+    static const struct nested *const tables[] = {
+        [MW_CHUNK_MODULES] = in_modules, [MW_CHUNK_SITES] = in_sites,
+        [MW_CHUNK_COMM] = in_comm,       [MW_CHUNK_COUNTS] = in_counts,
+        [MW_CHUNK_OPEN] = in_open,       [MW_CHUNK_ENVIRONMENT] = in_environment,
+        [MW_CHUNK_ATTEMPT] = in_attempt, [MW_CHUNK_ENDPOINT] = in_endpoint,
+        [MW_CHUNK_SOCKETS] = in_sockets, [MW_CHUNK_PORTS] = in_ports,
+        [MW_CHUNK_CMA] = in_cma,         [MW_CHUNK_CHOICE] = in_choice,
+    };
+    return type < sizeof tables / sizeof *tables ? tables[type] : NULL;
 }
 
 static enum mw_status packed_check(struct mw_reader reader, unsigned group)
@@ -115,7 +127,7 @@ static enum mw_status packed_check(struct mw_reader reader, unsigned group)
     return count % group ? MW_ERR_CORRUPT : MW_OK;
 }
 
-/* At most two deep: the tables above say how deep, not the payload. */
+/* At most three deep: the tables above say how deep, not the payload. */
 static enum mw_status list_check(struct mw_reader reader, const struct nested *nested)
 {
     struct mw_field field;

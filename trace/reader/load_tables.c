@@ -56,20 +56,6 @@ enum mw_status mw_load_health(struct mw_load *load)
     return status;
 }
 
-static enum mw_status bytes_keep(struct mw_trace *trace, const struct mw_field *field,
-                                 const uint8_t **data, size_t *size)
-{
-    void *memory;
-    enum mw_status status = mw_pool_take(&trace->pool, field->size + 1, &memory);
-    if (status != MW_OK)
-        return status;
-    if (field->size)
-        memcpy(memory, field->data, field->size);
-    *data = memory;
-    *size = field->size;
-    return MW_OK;
-}
-
 static enum mw_status module_read(struct mw_load *load, struct mw_reader list,
                                   struct mw_module *module)
 {
@@ -85,7 +71,7 @@ static enum mw_status module_read(struct mw_load *load, struct mw_reader list,
             status = mw_field_text(load->trace, &field, &module->path);
             break;
         case MW_F_MODULE_build_id:
-            status = bytes_keep(load->trace, &field, &module->build_id, &module->build_id_size);
+            status = mw_field_bytes(load->trace, &field, &module->build_id, &module->build_id_size);
             break;
         case MW_F_MODULE_start:
             module->start = mw_field_number(&field);

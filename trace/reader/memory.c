@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The memory of a trace: growing arrays, and a pool for what lives as long as the trace, with one
- * copy of each text (ten thousand ranks name the same libraries). All of it is charged to the
- * trace's account. Used while a trace is opened, on one thread.
+ * copy of each text (ten thousand ranks name the same libraries and the same addresses). All of it
+ * is charged to the trace's account. Used while a trace is opened, on one thread.
  */
 #include "trace/reader/reader.h"
 
@@ -163,40 +163,45 @@ enum mw_status mw_pool_take(struct mw_pool *pool, size_t size, void **memory)
     return MW_OK;
 }
 
-static int texts_grow(struct mw_pool *pool)
+static size_t kept_slot(const struct mw_pool *pool, const void *data, size_t size)
 {
-    size_t capacity = pool->text_capacity ? pool->text_capacity * 2 : 1024;
-    const char **texts = calloc(capacity, sizeof *texts);
-    if (!texts)
+    return mw_hash_seeded(pool->seed, data, size) & (pool->kept_capacity - 1);
+}
+
+static int kept_grow(struct mw_pool *pool)
+{
+    struct mw_pool old = *pool;
+    size_t capacity = old.kept_capacity ? old.kept_capacity * 2 : 1024;
+    pool->kept = calloc(capacity, sizeof *pool->kept);
+    if (!pool->kept) {
+        pool->kept = old.kept;
         return 0;
-    for (size_t i = 0; i < pool->text_capacity; i++) {
-        const char *text = pool->texts[i];
-        if (!text)
-            continue;
-        size_t slot = mw_hash_seeded(pool->seed, text, strlen(text)) & (capacity - 1);
-        while (texts[slot])
-            slot = (slot + 1) & (capacity - 1);
-        texts[slot] = text;
     }
-    free(pool->texts);
-    pool->texts = texts;
-    pool->text_capacity = capacity;
+    pool->kept_capacity = capacity;
+    for (size_t i = 0; i < old.kept_capacity; i++) {
+        if (!old.kept[i].data)
+            continue;
+        size_t slot = kept_slot(pool, old.kept[i].data, old.kept[i].size);
+        while (pool->kept[slot].data)
+            slot = (slot + 1) & (capacity - 1);
+        pool->kept[slot] = old.kept[i];
+    }
+    free(old.kept);
     return 1;
 }
 
-enum mw_status mw_pool_text(struct mw_pool *pool, const void *data, size_t size, const char **text)
+enum mw_status mw_pool_bytes(struct mw_pool *pool, const void *data, size_t size, const void **kept)
 {
-    size = strnlen(data, size);
     if (size == 0) {
-        *text = "";
+        *kept = "";
         return MW_OK;
     }
-    if (pool->text_count * 2 >= pool->text_capacity && !texts_grow(pool))
+    if (pool->kept_count * 2 >= pool->kept_capacity && !kept_grow(pool))
         return MW_ERR_MEMORY;
-    size_t slot = mw_hash_seeded(pool->seed, data, size) & (pool->text_capacity - 1);
-    for (; pool->texts[slot]; slot = (slot + 1) & (pool->text_capacity - 1)) {
-        if (strncmp(pool->texts[slot], data, size) == 0 && pool->texts[slot][size] == '\0') {
-            *text = pool->texts[slot];
+    size_t slot = kept_slot(pool, data, size);
+    for (; pool->kept[slot].data; slot = (slot + 1) & (pool->kept_capacity - 1)) {
+        if (pool->kept[slot].size == size && memcmp(pool->kept[slot].data, data, size) == 0) {
+            *kept = pool->kept[slot].data;
             return MW_OK;
         }
     }
@@ -205,10 +210,19 @@ enum mw_status mw_pool_text(struct mw_pool *pool, const void *data, size_t size,
     if (status != MW_OK)
         return status;
     memcpy(memory, data, size);
-    pool->texts[slot] = memory;
-    pool->text_count++;
-    *text = memory;
+    pool->kept[slot] = (struct mw_pool_kept){memory, size};
+    pool->kept_count++;
+    *kept = memory;
     return MW_OK;
+}
+
+enum mw_status mw_pool_text(struct mw_pool *pool, const void *data, size_t size, const char **text)
+{
+    const void *kept;
+    enum mw_status status = mw_pool_bytes(pool, data, strnlen(data, size), &kept);
+    if (status == MW_OK)
+        *text = kept;
+    return status;
 }
 
 void mw_pool_free(struct mw_pool *pool)
@@ -218,6 +232,6 @@ void mw_pool_free(struct mw_pool *pool)
         free(pool->blocks);
         pool->blocks = next;
     }
-    free(pool->texts);
+    free(pool->kept);
     memset(pool, 0, sizeof *pool);
 }

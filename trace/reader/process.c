@@ -86,6 +86,7 @@ void mw_process_entry_free(struct mw_process_entry *entry)
         &entry->threads, &entry->own_facts, &entry->comm_chunks, &entry->event_chunks,
     };
     mw_counts_free(entry);
+    mw_rows_free(entry);
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
         mw_vector_free(vectors[i]);
 }
@@ -151,6 +152,8 @@ static enum mw_status process_finish(struct mw_process_entry *entry)
         status = mw_comms_finish(entry);
     if (status == MW_OK)
         status = mw_counts_finish(entry);
+    if (status == MW_OK)
+        status = mw_rows_finish(entry);
     PUBLISH(entry, clocks, clocks, clock_count);
     PUBLISH(entry, modules, modules, module_count);
     PUBLISH(entry, sites, sites, site_count);
@@ -193,10 +196,16 @@ enum mw_status mw_processes_finish(struct mw_trace *trace)
 {
     struct mw_process_entry **processes = trace->processes.items;
     enum mw_status status = MW_OK;
-    for (size_t i = 0; i < trace->processes.count && status != MW_ERR_MEMORY; i++)
+    int limited = 0;
+    for (size_t i = 0; i < trace->processes.count && status != MW_ERR_MEMORY; i++) {
         status = process_finish(processes[i]);
+        limited |= status == MW_ERR_LIMIT;
+    }
     if (status != MW_ERR_MEMORY)
         status = mw_facts_finish(trace);
+    if ((limited || status == MW_ERR_LIMIT) && !trace->over_limit++)
+        mw_damage_add(trace, 0, 0, 0, MW_ERR_LIMIT,
+                      "more data than a trace of this size can hold: some tables are not whole");
     if (trace->processes.count > 1)
         qsort(processes, trace->processes.count, sizeof *processes, process_order);
     return status == MW_ERR_LIMIT ? MW_OK : status;

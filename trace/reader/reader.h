@@ -46,11 +46,17 @@ struct mw_pool {
     struct mw_account *account;
     uint64_t seed;
     struct mw_pool_block *blocks;
-    const char **texts; /* open addressing, a power of two */
-    size_t text_count, text_capacity;
+    struct mw_pool_kept { /* open addressing, a power of two */
+        const void *data;
+        size_t size;
+    } * kept;
+    size_t kept_count, kept_capacity;
 };
 /* Zeroed memory that lives as long as the trace. */
 enum mw_status mw_pool_take(struct mw_pool *pool, size_t size, void **memory);
+/* The one copy of these bytes, with a zero byte behind it, aligned for any type. */
+enum mw_status mw_pool_bytes(struct mw_pool *pool, const void *data, size_t size,
+                             const void **kept);
 /* The one terminated copy of a text. */
 enum mw_status mw_pool_text(struct mw_pool *pool, const void *data, size_t size, const char **text);
 void mw_pool_free(struct mw_pool *pool);
@@ -149,6 +155,26 @@ struct mw_place { /* of a chunk */
     uint64_t offset;
 };
 
+/* Tables of what a process saw of fabrics and of the kernel (rows.c): a later row replaces, or adds
+ * to, an earlier one of the same key. */
+enum mw_table {
+    MW_TABLE_ATTEMPTS,
+    MW_TABLE_ENDPOINTS,
+    MW_TABLE_PEERS,
+    MW_TABLE_LOG,
+    MW_TABLE_SOCKETS,
+    MW_TABLE_CONNECTIONS,
+    MW_TABLE_PORTS,
+    MW_TABLE_PORT_ROWS,
+    MW_TABLE_CMA,
+    MW_TABLE_CHOICES,
+    MW_TABLE_END_
+};
+struct mw_rows {
+    struct mw_vector vector;
+    size_t settled; /* rows that were left when it was last settled */
+};
+
 struct mw_process_entry {
     struct mw_process process; /* must be first: the public sees only this */
     struct mw_trace *trace;
@@ -157,6 +183,7 @@ struct mw_process_entry {
     struct mw_vector clocks, modules, sites, comms, counts, open_calls, health, facts, threads;
     struct mw_vector thread_counts, comm_chunks, own_facts, event_chunks;
     size_t thread_counts_settled;
+    struct mw_rows rows[MW_TABLE_END_];
     struct mw_place facts_place;
     enum mw_facts_state { FACTS_OWN, FACTS_JOINING, FACTS_DONE } facts_state;
     int facts_cyclic;                     /* they build on themselves in the end */
@@ -234,6 +261,13 @@ enum mw_status mw_load_environment(struct mw_load *load);
 enum mw_status mw_load_end(struct mw_load *load);
 enum mw_status mw_load_cost(struct mw_load *load);
 enum mw_status mw_load_thread(struct mw_load *load);
+enum mw_status mw_load_attempt(struct mw_load *load);
+enum mw_status mw_load_endpoint(struct mw_load *load);
+enum mw_status mw_load_log(struct mw_load *load);
+enum mw_status mw_load_sockets(struct mw_load *load);
+enum mw_status mw_load_ports(struct mw_load *load);
+enum mw_status mw_load_cma(struct mw_load *load);
+enum mw_status mw_load_choice(struct mw_load *load);
 
 /* Field values (load_fields.c). A field of another kind than expected reads as if it were missing.
  */
@@ -245,6 +279,8 @@ int mw_field_small(const struct mw_field *field, int otherwise);
 int64_t mw_field_less_one(const struct mw_field *field);
 enum mw_status mw_field_text(struct mw_trace *trace, const struct mw_field *field,
                              const char **text);
+enum mw_status mw_field_bytes(struct mw_trace *trace, const struct mw_field *field,
+                              const uint8_t **data, size_t *size);
 enum mw_status mw_field_text_add(struct mw_trace *trace, const struct mw_field *field,
                                  struct mw_vector *texts);
 /* How many numbers a packed field holds. */
@@ -261,6 +297,66 @@ enum mw_status mw_counts_finish(struct mw_process_entry *entry);
 void mw_counts_free(struct mw_process_entry *entry);
 /* Orders rows by their first member, an unsigned 64-bit id. */
 int mw_id_order(const void *a, const void *b);
+
+/* members.c: lists of fields that are nothing but the members of a structure. */
+struct mw_member {
+    unsigned field;
+    enum mw_member_kind {
+        MW_MEMBER_NUMBER, /* uint64_t */
+        MW_MEMBER_SIGNED, /* int64_t */
+        MW_MEMBER_FLAG,   /* int: not 0 */
+        MW_MEMBER_WHEN,   /* enum mw_when */
+        MW_MEMBER_TEXT,   /* const char * */
+        MW_MEMBER_BYTES,  /* const uint8_t *, with a size_t at `size` */
+    } kind;
+    size_t offset, size;
+};
+struct mw_members {
+    const struct mw_member *members;
+    size_t count, structure; /* size of the structure in bytes */
+};
+/* Empties the structure, then reads the list into it. `given`, where not NULL: bits by field
+ * number, also of fields that are no members. */
+enum mw_status mw_members_read(struct mw_trace *trace, struct mw_reader list,
+                               const struct mw_members *members, void *structure, uint32_t *given);
+/* Copies the members of which `given` has no bit. */
+void mw_members_fill(const struct mw_members *members, void *structure, uint32_t given,
+                     const void *from);
+/* All records of one field as an array of structures, of which there is one copy. */
+enum mw_status mw_members_array(struct mw_trace *trace, struct mw_reader list, unsigned field,
+                                const struct mw_members *members, const void **array,
+                                size_t *count);
+
+/* rows.c: what the tables hold while chunks are read. The first members are the key. */
+struct mw_endpoint_row {
+    struct mw_endpoint endpoint;
+    uint32_t given; /* bits by field number */
+};
+struct mw_peer_row {
+    uint64_t endpoint;
+    struct mw_peer peer;
+};
+struct mw_look { /* what mw_sockets and mw_ports begin with */
+    enum mw_when when;
+    uint64_t time;
+};
+struct mw_sockets_row {
+    struct mw_sockets sockets;
+    uint32_t given;
+};
+struct mw_connection_row {
+    struct mw_look look;
+    struct mw_connection connection;
+};
+struct mw_port_row {
+    struct mw_look look;
+    struct mw_port port;
+};
+extern const struct mw_members mw_endpoint_members; /* load_fabric.c */
+/* A new row; of the size that the table has. NULL with *status. */
+void *mw_rows_add(struct mw_process_entry *entry, enum mw_table table, enum mw_status *status);
+enum mw_status mw_rows_finish(struct mw_process_entry *entry);
+void mw_rows_free(struct mw_process_entry *entry);
 
 /* facts.c */
 enum mw_status mw_facts_finish(struct mw_trace *trace);
