@@ -146,6 +146,19 @@ static void add_pair(struct mw_tally *tally, const struct mw_process_tally *from
         tally->receiver_side += local->messages;
 }
 
+static void add_classes(struct mw_tally *tally, const struct mw_process_tally *from, int64_t own)
+{
+    for (size_t i = 0; i < from->classes.count; i++) {
+        const struct mw_local_class *local = &from->classes.at[i];
+        const struct mw_local_pair *pair = &from->pairs.at[local->pair];
+        if (pair->receives && mw_model_rank(tally->model, pair->peer) >= 0)
+            continue;
+        *mw_vector_add(&tally->classes) = (struct mw_pair_class){
+            pair->receives ? pair->peer : own, pair->receives ? own : pair->peer, local->class,
+            local->messages, local->bytes};
+    }
+}
+
 static void add_comms(struct mw_tally *tally, const struct mw_process_tally *from,
                       const unsigned char *open_comms)
 {
@@ -193,6 +206,10 @@ static void tally_merge(struct mw_tally *tally, const struct mw_process_tally *f
     add_sites(tally, from);
     for (size_t i = 0; own >= 0 && i < from->pairs.count; i++)
         add_pair(tally, from, own, &from->pairs.at[i]);
+    if (own >= 0) {
+        add_classes(tally, from, own);
+        mw_speed_merge(tally, from->speed, own, from->process);
+    }
     add_comms(tally, from, open_comms);
     for (int i = 0; i < MW_SIZE_CLASSES; i++) {
         tally->sizes[i].messages += from->sizes[i].messages;
@@ -276,6 +293,8 @@ struct mw_tally *mw_tally_create(const struct mw_model *model, const struct mw_c
     mark_open_comms(tally, work.open_comms);
     pthread_mutex_init(&work.lock, NULL);
     run_workers(&work);
+    mw_tally_sort_classes(tally);
+    mw_speed_join(tally);
     if (tally->damage.count)
         qsort(tally->damage.at, tally->damage.count, sizeof(tally->damage.at[0]), damage_compare);
     pthread_mutex_destroy(&work.lock);
@@ -294,6 +313,8 @@ void mw_tally_free(struct mw_tally *tally)
     free(tally->functions.at);
     free(tally->sites.at);
     free(tally->pairs.at);
+    free(tally->classes.at);
+    free(tally->speeds.at);
     free(tally->progress.at);
     for (size_t i = 0; i < tally->damage.count; i++) {
         free(tally->damage.at[i].file);

@@ -119,7 +119,6 @@ struct mw_tally {
     MW_VECTOR(struct mw_function_total) functions;
     MW_VECTOR(struct mw_site_total) sites;
     MW_VECTOR(struct mw_pair) pairs;
-    struct mw_index class_index;
     MW_VECTOR(struct mw_pair_class) classes; /* by src, dst, class */
     MW_VECTOR(struct mw_pair_speed) speeds;  /* by src, dst */
     MW_VECTOR(struct mw_progress_entry) progress; /* of communicators that a call was open on */

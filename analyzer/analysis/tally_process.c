@@ -82,6 +82,22 @@ static struct mw_local_pair *local_pair(struct mw_process_tally *tally, int64_t 
     return &tally->pairs.at[at];
 }
 
+/* To a pair, and to its size class. */
+static void pair_count(struct mw_process_tally *tally, int64_t peer, int receives, uint64_t size,
+                       uint64_t messages)
+{
+    struct mw_local_pair *pair = local_pair(tally, peer, receives);
+    uint32_t number = (uint32_t)(pair - tally->pairs.at);
+    unsigned class = mw_size_class(size);
+    size_t at = mw_index_put(&tally->class_index, (uint64_t)number << 7 | class);
+    pair->messages += messages;
+    pair->bytes += messages * size;
+    if (at == tally->classes.count)
+        *mw_vector_add(&tally->classes) = (struct mw_local_class){number, class, 0, 0};
+    tally->classes.at[at].messages += messages;
+    tally->classes.at[at].bytes += messages * size;
+}
+
 static int is_rank(int64_t peer)
 {
     return peer >= 0 && peer <= INT32_MAX;
@@ -98,9 +114,7 @@ static void count_send(struct mw_process_tally *tally, const struct mw_operation
     size->messages += messages;
     size->bytes += bytes;
     if (is_rank(operation->peer)) {
-        struct mw_local_pair *pair = local_pair(tally, operation->peer, 0);
-        pair->messages += messages;
-        pair->bytes += bytes;
+        pair_count(tally, operation->peer, 0, operation->bytes, messages);
     } else {
         int outside = operation->peer <= MW_PEER_OUTSIDE(0);
         struct mw_pair *pair = outside ? &tally->outside : &tally->unknown;
@@ -125,10 +139,8 @@ static void amounts_receive(struct mw_amounts *amounts, const struct mw_operatio
 static void count_receive(struct mw_process_tally *tally, const struct mw_operation *operation)
 {
     if (is_rank(operation->peer)) {
-        struct mw_local_pair *pair = local_pair(tally, operation->peer, 1);
-        pair->messages++;
-        pair->bytes += operation->bytes;
-        pair->upper += !operation->known;
+        pair_count(tally, operation->peer, 1, operation->bytes, 1);
+        local_pair(tally, operation->peer, 1)->upper += !operation->known;
     }
     amounts_receive(function_amounts(tally, operation->function), operation);
     amounts_receive(site_amounts(tally, operation->function, operation->site), operation);
@@ -265,6 +277,8 @@ static void count_call(struct mw_process_tally *tally, struct mw_requests *reque
             collective_comm = operation.comm;
         pair_add(&pair, &operation);
         count_operation(tally, &operation, event);
+        if (!record->incomplete)
+            mw_speed_operation(tally->speed, &operation, call, !record->part_count);
     }
     tally->events += record->part_count + !record->incomplete;
     if (record->incomplete) {
@@ -312,6 +326,7 @@ struct mw_process_tally *mw_process_tally_create(const struct mw_model *model, s
     const struct mw_call_record *record;
     uint64_t thread, told = 0;
     tally->number = number;
+    tally->speed = mw_speed_meter_create();
     tally->process = mw_trace_process(model->trace, number);
     struct mw_stream *stream = mw_stream_open(model, tally->process);
     while (mw_stream_next(stream, &thread, &record) == MW_OK) {
@@ -338,10 +353,13 @@ void mw_process_tally_free(struct mw_process_tally *tally)
     mw_index_free(&tally->function_index);
     mw_index_free(&tally->site_index);
     mw_index_free(&tally->pair_index);
+    mw_index_free(&tally->class_index);
     mw_index_free(&tally->comm_index);
+    mw_speed_meter_free(tally->speed);
     free(tally->functions.at);
     free(tally->sites.at);
     free(tally->pairs.at);
+    free(tally->classes.at);
     free(tally->comms.at);
     free(tally->damage.at);
     free(tally);

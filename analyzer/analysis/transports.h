@@ -119,6 +119,9 @@ struct mw_transports *mw_transports_create(const struct mw_tally *tally);
 void mw_transports_free(struct mw_transports *transports);
 const struct mw_pair_transport *mw_transports_pair(const struct mw_transports *transports,
                                                    int64_t src, int64_t dst);
+/* Whether a provider of libfabric or a transport of UCX drives a NIC itself: "cxi", "verbs;ofi_rxm",
+ * "rc_mlx5"; not "tcp;ofi_rxm", "sockets", "shm", UCX's "tcp", "posix", "cma". Unknown names: not. */
+int mw_fabric_native(const char *library, const char *provider);
 /* "cxi (cxi0)", "vader, from 4 KiB on cma". Newly allocated. */
 char *mw_transports_label(const struct mw_transports *transports, const struct mw_pair_transport *pair);
 

@@ -15,7 +15,7 @@ struct request {
     int used;
     enum mw_operation_kind kind;
     int64_t peer, comm;
-    uint64_t bytes, received, function, site;
+    uint64_t bytes, received, function, site, start;
 };
 
 struct mw_requests {
@@ -111,6 +111,7 @@ static void operation_complete(struct mw_requests *requests, uint64_t thread,
         operation->kind = start.kind;
         operation->function = start.function;
         operation->site = start.site;
+        operation->start = start.start;
         operation->received = start.received;
     } else if (flags & (MW_EVENT_STATUS | MW_EVENT_MATCHED)) {
         operation->kind = MW_OPERATION_RECV;
@@ -147,6 +148,7 @@ static void operation_begin(struct mw_requests *requests, uint64_t thread, uint6
     operation->received = event->kind == MW_EVENT_COLL ? event->bytes_in : 0;
     operation->function = event->function;
     operation->site = site;
+    operation->start = event->start;
     if (!request)
         return;
     struct request *slot = request_put(requests, thread, event->request);
@@ -157,6 +159,7 @@ static void operation_begin(struct mw_requests *requests, uint64_t thread, uint6
     slot->received = operation->received;
     slot->function = event->function;
     slot->site = site;
+    slot->start = event->start;
 }
 
 void mw_operation_resolve(struct mw_requests *requests, uint64_t thread, uint64_t site,

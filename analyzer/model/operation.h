@@ -29,6 +29,7 @@ struct mw_operation {
     int known;         /* bytes is what was moved, not an upper bound */
     uint64_t received; /* COLL: received */
     uint64_t function, site; /* of the call that started it; 0 where that was not seen */
+    uint64_t start;          /* time of that call; 0 where that was not seen */
 };
 
 struct mw_requests; /* started, not yet completed */

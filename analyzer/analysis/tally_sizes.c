@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Messages by pair and size class (tally.h): a sparse, sorted list. Reading is for any thread, building for
+ * the one that adds up.
+ */
+#include <stdlib.h>
+
+#include "analyzer/analysis/tally_process.h"
+
+static int class_compare(const void *left, const void *right)
+{
+    const struct mw_pair_class *a = left, *b = right;
+    if (a->src != b->src)
+        return a->src < b->src ? -1 : 1;
+    if (a->dst != b->dst)
+        return a->dst < b->dst ? -1 : 1;
+    return (a->class > b->class) - (a->class < b->class);
+}
+
+void mw_tally_sort_classes(struct mw_tally *tally)
+{
+    struct mw_pair_class *at = tally->classes.at;
+    size_t kept = 0;
+    if (tally->classes.count)
+        qsort(at, tally->classes.count, sizeof(at[0]), class_compare);
+    for (size_t i = 0; i < tally->classes.count; i++) {
+        if (kept && !class_compare(&at[kept - 1], &at[i])) { /* two processes with one rank */
+            at[kept - 1].messages += at[i].messages;
+            at[kept - 1].bytes += at[i].bytes;
+        } else {
+            at[kept++] = at[i];
+        }
+    }
+    tally->classes.count = kept;
+    kept = 0;
+    for (size_t i = 0; i < tally->classes.count; i++)
+        if (at[i].messages) /* all of a class may have been cancelled */
+            at[kept++] = at[i];
+    tally->classes.count = kept;
+}
+
+const struct mw_pair_class *mw_tally_classes(const struct mw_tally *tally, int64_t src, int64_t dst,
+                                             size_t *count)
+{
+    const struct mw_pair_class *at = tally->classes.at;
+    struct mw_pair_class key = {.src = src, .dst = dst};
+    size_t low = 0, high = tally->classes.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (class_compare(&at[middle], &key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (*count = 0; low + *count < tally->classes.count && at[low + *count].src == src &&
+                     at[low + *count].dst == dst;)
+        ++*count;
+    return *count ? &at[low] : NULL;
+}

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Half round trips and rates of a process's pairs (tally_speed.h). All sums are integers; histograms
+ * have 16 buckets an octave, so that a median is within 1/32 of its value.
+ */
+#include "analyzer/analysis/tally_speed.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SUB_BITS 4
+#define BUCKETS ((64 - SUB_BITS + 1) << SUB_BITS)
+#define SPANS   16 /* separate stretches of time that are kept; see peer_covers */
+
+struct span {
+    uint64_t start, end;
+};
+
+struct peer {
+    int64_t rank;
+    uint64_t sends, receives; /* messages of any size, started and completed */
+    int64_t lag, need;
+    uint64_t samples, least;
+    uint32_t *histogram; /* NULL before the first sample */
+    struct span spans[SPANS];
+    unsigned span_count;
+    uint64_t covered; /* ticks of spans that are no longer kept */
+    uint64_t rate_bytes, rate_samples;
+};
+
+struct mw_speed_meter {
+    struct mw_index index;
+    MW_VECTOR(struct peer) peers;
+    /* the small message that may be the first half of a round trip */
+    int64_t asked;
+    uint64_t asked_start;
+    int64_t asked_number;
+};
+
+struct mw_speed_meter *mw_speed_meter_create(void)
+{
+    struct mw_speed_meter *meter = mw_alloc(1, sizeof(*meter));
+    meter->asked = -1;
+    return meter;
+}
+
+void mw_speed_meter_free(struct mw_speed_meter *meter)
+{
+    for (size_t i = 0; i < meter->peers.count; i++)
+        free(meter->peers.at[i].histogram);
+    free(meter->peers.at);
+    mw_index_free(&meter->index);
+    free(meter);
+}
+
+static struct peer *meter_peer(struct mw_speed_meter *meter, int64_t rank)
+{
+    size_t at = mw_index_put(&meter->index, (uint64_t)rank);
+    if (at == meter->peers.count) {
+        struct peer *added = mw_vector_add(&meter->peers);
+        added->rank = rank;
+        added->lag = INT64_MAX;
+        added->need = INT64_MIN;
+    }
+    return &meter->peers.at[at];
+}
+
+static unsigned bucket_of(uint64_t value)
+{
+    if (value >> SUB_BITS == 0)
+        return (unsigned)value;
+    unsigned shift = 63 - SUB_BITS - (unsigned)__builtin_clzll(value);
+    return ((shift + 1) << SUB_BITS) + (unsigned)(value >> shift & ((1u << SUB_BITS) - 1));
+}
+
+/* The middle of a bucket. */
+static uint64_t bucket_value(unsigned bucket)
+{
+    if (bucket >> SUB_BITS == 0)
+        return bucket;
+    unsigned shift = (bucket >> SUB_BITS) - 1;
+    uint64_t low = (uint64_t)((1u << SUB_BITS) + (bucket & ((1u << SUB_BITS) - 1))) << shift;
+    return low + ((uint64_t)1 << shift) / 2;
+}
+
+static void peer_sample(struct peer *peer, uint64_t ticks, int64_t need)
+{
+    if (!peer->histogram)
+        peer->histogram = mw_alloc(BUCKETS, sizeof(peer->histogram[0]));
+    if (!peer->samples++ || ticks < peer->least)
+        peer->least = ticks;
+    if (need > peer->need)
+        peer->need = need;
+    peer->histogram[bucket_of(ticks)]++;
+}
+
+/* Adds [start, end] to what is covered. Ends never decrease, so that only the last stretches can grow.
+ * Of a stretch that had to be given up an overlap counts twice: the time is then too long, the rate
+ * still "at least". */
+static void peer_covers(struct peer *peer, uint64_t start, uint64_t end)
+{
+    while (peer->span_count && peer->spans[peer->span_count - 1].end >= start) {
+        const struct span *last = &peer->spans[--peer->span_count];
+        if (last->start < start)
+            start = last->start;
+        if (last->end > end)
+            end = last->end;
+    }
+    if (peer->span_count == SPANS) {
+        peer->covered += peer->spans[0].end - peer->spans[0].start;
+        memmove(peer->spans, peer->spans + 1, (SPANS - 1) * sizeof(peer->spans[0]));
+        peer->span_count--;
+    }
+    peer->spans[peer->span_count++] = (struct span){start, end};
+}
+
+static uint64_t peer_covered(const struct peer *peer)
+{
+    uint64_t ticks = peer->covered;
+    for (unsigned i = 0; i < peer->span_count; i++)
+        ticks += peer->spans[i].end - peer->spans[i].start;
+    return ticks;
+}
+
+static void meter_send(struct mw_speed_meter *meter, const struct mw_operation *operation,
+                       const struct mw_event *call, int alone)
+{
+    struct peer *peer = meter_peer(meter, operation->peer);
+    int64_t lag = (int64_t)(peer->receives - peer->sends);
+    if (lag < peer->lag)
+        peer->lag = lag;
+    peer->sends++;
+    meter->asked = alone && operation->bytes <= MW_SPEED_SMALL ? operation->peer : -1;
+    meter->asked_start = call->start;
+    meter->asked_number = (int64_t)peer->sends;
+}
+
+static void meter_receive(struct mw_speed_meter *meter, const struct mw_operation *operation,
+                          const struct mw_event *call, int alone)
+{
+    struct peer *peer = meter_peer(meter, operation->peer);
+    int blocking = operation->starts && operation->ends;
+    peer->receives++;
+    if (meter->asked == operation->peer && alone && blocking &&
+        operation->bytes <= MW_SPEED_SMALL && call->end > meter->asked_start)
+        peer_sample(peer, call->end - meter->asked_start,
+                    meter->asked_number - (int64_t)peer->receives + 1);
+    meter->asked = -1;
+    uint64_t posted = blocking ? call->start : operation->start;
+    if (operation->known && operation->bytes >= MW_SPEED_LARGE && posted && posted < call->end) {
+        peer_covers(peer, posted, call->end);
+        peer->rate_bytes += operation->bytes;
+        peer->rate_samples++;
+    }
+}
+
+void mw_speed_operation(struct mw_speed_meter *meter, const struct mw_operation *operation,
+                        const struct mw_event *call, int alone)
+{
+    int is_rank = operation->peer >= 0 && operation->peer <= INT32_MAX;
+    if (operation->kind == MW_OPERATION_SEND && operation->starts) {
+        if (is_rank && !operation->failed)
+            meter_send(meter, operation, call, alone);
+        else
+            meter->asked = -1;
+    } else if (operation->kind == MW_OPERATION_RECV && operation->ends) {
+        if (is_rank && !operation->failed && !operation->cancelled && !operation->freed)
+            meter_receive(meter, operation, call, alone);
+        else
+            meter->asked = -1;
+    } else if (operation->kind == MW_OPERATION_COLL) {
+        meter->asked = -1;
+    }
+}
+
+static uint64_t to_ns(const struct mw_process *process, uint64_t ticks)
+{
+    double ns = ticks ? mw_process_span_ns(process, ticks) : 0;
+    return ns > 0 && ns < 1.8e19 ? (uint64_t)(ns + 0.5) : 0;
+}
+
+static uint64_t peer_median(const struct peer *peer)
+{
+    uint64_t seen = 0;
+    for (unsigned i = 0; i < BUCKETS; i++) {
+        seen += peer->histogram[i];
+        if (seen * 2 >= peer->samples)
+            return bucket_value(i) > peer->least ? bucket_value(i) : peer->least;
+    }
+    return 0;
+}
+
+static struct mw_pair_speed *tally_add(struct mw_tally *tally, int64_t src, int64_t dst)
+{
+    struct mw_pair_speed *added = mw_vector_add(&tally->speeds);
+    added->src = src;
+    added->dst = dst;
+    added->lag = INT64_MAX;
+    added->need = INT64_MIN;
+    return added;
+}
+
+/* One entry for each direction and process; mw_speed_join puts those of a pair together. */
+void mw_speed_merge(struct mw_tally *tally, const struct mw_speed_meter *meter, int64_t own,
+                    const struct mw_process *process)
+{
+    for (size_t i = 0; i < meter->peers.count; i++) {
+        const struct peer *peer = &meter->peers.at[i];
+        struct mw_pair_speed *to = tally_add(tally, own, peer->rank);
+        to->lag = peer->sends ? peer->lag : INT64_MAX;
+        uint64_t least = to_ns(process, peer->least);
+        if (peer->samples && least) {
+            to->need = peer->need;
+            to->half_samples = peer->samples;
+            to->half_min = (least + 1) / 2;
+            to->half_median = (to_ns(process, peer_median(peer)) + 1) / 2;
+        }
+        uint64_t time = to_ns(process, peer_covered(peer));
+        if (!peer->rate_samples || !time)
+            continue;
+        struct mw_pair_speed *from = tally_add(tally, peer->rank, own);
+        from->rate_bytes = peer->rate_bytes;
+        from->rate_samples = peer->rate_samples;
+        from->rate_time = time;
+    }
+}
+
+static int speed_compare(const void *left, const void *right)
+{
+    const struct mw_pair_speed *a = left, *b = right;
+    if (a->src != b->src)
+        return a->src < b->src ? -1 : 1;
+    if (a->dst != b->dst)
+        return a->dst < b->dst ? -1 : 1;
+    /* of two processes with one rank the one with more samples speaks for it */
+    return (a->half_samples < b->half_samples) - (a->half_samples > b->half_samples);
+}
+
+static void speed_add(struct mw_pair_speed *to, const struct mw_pair_speed *from)
+{
+    if (from->lag < to->lag)
+        to->lag = from->lag;
+    if (!to->half_samples && from->half_samples) {
+        to->half_samples = from->half_samples;
+        to->half_min = from->half_min;
+        to->half_median = from->half_median;
+        to->need = from->need;
+    }
+    to->rate_bytes += from->rate_bytes;
+    to->rate_time += from->rate_time;
+    to->rate_samples += from->rate_samples;
+}
+
+void mw_speed_join(struct mw_tally *tally)
+{
+    size_t kept = 0;
+    if (!tally->speeds.count)
+        return;
+    struct mw_pair_speed *at = tally->speeds.at;
+    qsort(at, tally->speeds.count, sizeof(at[0]), speed_compare);
+    for (size_t i = 0; i < tally->speeds.count; i++) {
+        if (kept && at[kept - 1].src == at[i].src && at[kept - 1].dst == at[i].dst)
+            speed_add(&at[kept - 1], &at[i]);
+        else
+            at[kept++] = at[i];
+    }
+    tally->speeds.count = kept;
+    for (size_t i = 0; i < kept; i++) {
+        if (!at[i].half_samples)
+            continue;
+        const struct mw_pair_speed *back = mw_tally_speed(tally, at[i].dst, at[i].src);
+        if (back && back->lag != INT64_MAX && back->lag >= at[i].need)
+            continue;
+        at[i].half_unsure = at[i].half_samples;
+        at[i].half_samples = at[i].half_min = at[i].half_median = 0;
+    }
+}
+
+const struct mw_pair_speed *mw_tally_speed(const struct mw_tally *tally, int64_t src, int64_t dst)
+{
+    size_t low = 0, high = tally->speeds.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct mw_pair_speed *at = &tally->speeds.at[middle];
+        if (at->src < src || (at->src == src && at->dst < dst))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const struct mw_pair_speed *found = &tally->speeds.at[low];
+    return low < tally->speeds.count && found->src == src && found->dst == dst ? found : NULL;
+}
