@@ -52,4 +52,7 @@ void mw_probes_flush(void); /* at most one in MW_PROBES_EVERY_MS */
 void mw_probes_finish(enum mw_end_reason reason); /* only the first call counts */
 #define MW_PROBES_EVERY_MS 5000u
 
+/* For tests: whether MPIWATCH_PROBES=list leaves this probe on. */
+int mw_probes_wanted(const char *list, const char *name);
+
 #endif

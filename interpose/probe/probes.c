@@ -24,49 +24,62 @@ static uint64_t deadline;        /* of the step in progress, CLOCK_MONOTONIC_RAW
 static uint64_t last_flush;
 static _Atomic int finished;
 
-/* Whether a list such as "-ucx,-sockets" or "libfabric" leaves this probe on: names switch on these
- * alone, names with a minus switch off. "all" and "none" are words for every probe. */
-static int wanted(const char *list, const char *name)
+static int is_word(const char *text, size_t size, const char *word)
 {
+    return strlen(word) == size && strncmp(text, word, size) == 0;
+}
+
+static int known(const char *text, size_t size)
+{
+    for (size_t i = 0; i < PROBES; i++)
+        if (is_word(text, size, probes[i]->name))
+            return 1;
+    return is_word(text, size, "all") || is_word(text, size, "none");
+}
+
+/* A word of the setting, between blanks and commas; 0 at the end. */
+struct word {
+    const char *text;
+    size_t size;
+    int minus;
+};
+
+static int word_next(const char **at, struct word *word)
+{
+    *at += strspn(*at, ", \t\n");
+    word->minus = **at == '-' || **at == '^';
+    word->text = *at + word->minus;
+    word->size = strcspn(word->text, ", \t\n");
+    *at = word->text + word->size;
+    return word->size > 0 || word->minus;
+}
+
+/* What the setting says about a probe: names switch on these alone, names with a minus switch off, the last word that
+ * concerns it counts. "all" and "none" stand for every probe. A word that is none of them changes nothing: it must not
+ * switch off all the others. */
+int mw_probes_wanted(const char *list, const char *name)
+{
+    struct word word;
     int positive = 0, on = -1;
-    size_t length = strlen(name);
-    for (const char *at = list; at && *at;) {
-        size_t size = strcspn(at, ", ");
-        int minus = *at == '-' || *at == '^';
-        const char *word = at + minus;
-        size_t word_size = size - (size_t)minus;
-        int all = (word_size == 3 && strncmp(word, "all", 3) == 0);
-        int none = (word_size == 4 && strncmp(word, "none", 4) == 0);
-        if (size) {
-            positive |= !minus;
-            if (all || none || (word_size == length && strncmp(word, name, length) == 0))
-                on = none ? minus : !minus;
-        }
-        at += size + (at[size] != '\0');
+    while (list && word_next(&list, &word)) {
+        if (!known(word.text, word.size))
+            continue;
+        positive |= !word.minus;
+        if (is_word(word.text, word.size, "none"))
+            on = word.minus;
+        else if (is_word(word.text, word.size, "all") || is_word(word.text, word.size, name))
+            on = !word.minus;
     }
     return on >= 0 ? on : !positive;
 }
 
-static int known(const char *word, size_t size)
-{
-    if ((size == 3 && !strncmp(word, "all", 3)) || (size == 4 && !strncmp(word, "none", 4)))
-        return 1;
-    for (size_t i = 0; i < PROBES; i++)
-        if (strlen(probes[i]->name) == size && strncmp(probes[i]->name, word, size) == 0)
-            return 1;
-    return 0;
-}
-
 static void check_names(const char *list)
 {
-    for (const char *at = list; at && *at;) {
-        size_t size = strcspn(at, ", ");
-        size_t minus = *at == '-' || *at == '^';
-        if (size > minus && !known(at + minus, size - minus))
+    struct word word;
+    while (list && word_next(&list, &word))
+        if (!known(word.text, word.size))
             mw_health("settings", "MPIWATCH_PROBES names a probe that does not exist: libfabric, ucx, openmpi, mpich, "
                                   "sockets, cma, openfiles and ports do");
-        at += size + (at[size] != '\0');
-    }
 }
 
 int mw_probe_on(const struct mw_probe *probe)
@@ -86,17 +99,23 @@ int mw_probe_late(void)
     return deadline && mw_clock_ns(CLOCK_MONOTONIC_RAW) > deadline;
 }
 
+static void item_put(struct mw_buffer *buffer, const char *what, const char *name, const char *how,
+                     const char *source)
+{
+    size_t mark = mw_put_begin(buffer, MW_F_CHOICE_item);
+    mw_put_text(buffer, MW_F_CHOICEITEM_what, what);
+    mw_put_text(buffer, MW_F_CHOICEITEM_name, name);
+    mw_put_text(buffer, MW_F_CHOICEITEM_how, how);
+    mw_put_text(buffer, MW_F_CHOICEITEM_source, source);
+    mw_put_end(buffer, mark);
+}
+
 void mw_choice(const char *what, const char *name, const char *how, const char *source)
 {
     uint8_t memory[2048];
     struct mw_buffer buffer;
     mw_buffer_init(&buffer, memory, sizeof memory);
-    size_t mark = mw_put_begin(&buffer, MW_F_CHOICE_item);
-    mw_put_text(&buffer, MW_F_CHOICEITEM_what, what);
-    mw_put_text(&buffer, MW_F_CHOICEITEM_name, name);
-    mw_put_text(&buffer, MW_F_CHOICEITEM_how, how);
-    mw_put_text(&buffer, MW_F_CHOICEITEM_source, source);
-    mw_put_end(&buffer, mark);
+    item_put(&buffer, what, name, how, source);
     if (!buffer.overflow)
         mw_output_chunk(MW_CHUNK_CHOICE, buffer.data, buffer.size);
 }
@@ -126,18 +145,26 @@ static uint64_t limit(size_t i)
     return now;
 }
 
+/* Which are on, in one chunk; a probe that finds more to say says it later. */
+static uint32_t choose(const char *list)
+{
+    uint8_t memory[1024];
+    struct mw_buffer buffer;
+    uint32_t bits = 0;
+    mw_buffer_init(&buffer, memory, sizeof memory);
+    for (size_t i = 0; i < PROBES; i++) {
+        int on = mw_probes_wanted(list, probes[i]->name);
+        bits |= (uint32_t)on << i;
+        item_put(&buffer, "probe", probes[i]->name, on ? "on" : "off", on ? "" : "MPIWATCH_PROBES");
+    }
+    mw_output_chunk(MW_CHUNK_CHOICE, buffer.data, buffer.size);
+    return bits;
+}
+
 void mw_probes_start(void)
 {
-    const char *list = mw_recorder.config.probes;
-    uint32_t bits = 0;
-    check_names(list);
-    for (size_t i = 0; i < PROBES; i++) {
-        if (wanted(list, probes[i]->name))
-            bits |= 1u << i;
-        else
-            mw_choice("probe", probes[i]->name, "off", "MPIWATCH_PROBES");
-    }
-    atomic_store(&enabled, bits);
+    check_names(mw_recorder.config.probes);
+    atomic_store(&enabled, choose(mw_recorder.config.probes));
     last_flush = mw_clock_ns(CLOCK_MONOTONIC_RAW);
     if (!step_begin())
         return;
@@ -174,8 +201,10 @@ void mw_probes_flush(void)
             continue;
         uint64_t began = limit(i);
         probes[i]->flush();
-        if (mw_clock_ns(CLOCK_MONOTONIC_RAW) - began > 2 * probes[i]->limit_us * UINT64_C(1000))
+        if (mw_clock_ns(CLOCK_MONOTONIC_RAW) - began > 2 * probes[i]->limit_us * UINT64_C(1000)) {
             slow |= 1u << i;
+            mw_choice("probe", probes[i]->name, "partly", "a look in between took too long: it was the last");
+        }
     }
     step_end();
 }
