@@ -129,14 +129,22 @@ static void chunk_end(struct mw_buffer *buffer)
     buffer->size = 0;
 }
 
-/* The first refusal by a process reaches the trace at once. */
+/* The kernel's policy, as opposed to a wrong address or a process that is gone: UCX tries addresses. */
+static int forbids(int error)
+{
+    return error == EPERM || error == EACCES || error == ENOSYS;
+}
+
+/* The first refusal by a process reaches the trace at once, and so does the first that says "forbidden". */
 static __attribute__((noinline)) void refused(struct peer *peer, int error)
 {
     uint8_t memory[256];
     struct mw_buffer buffer;
-    int32_t none = 0;
+    int32_t before = 0;
     atomic_fetch_add_explicit(&peer->refused, 1, memory_order_relaxed);
-    if (!atomic_compare_exchange_strong(&peer->error, &none, error))
+    if (!atomic_compare_exchange_strong(&peer->error, &before, error) &&
+        (!forbids(error) || forbids(before) ||
+         !atomic_compare_exchange_strong(&peer->error, &before, error)))
         return;
     atomic_store(&peer->error_time, mw_now());
     mw_buffer_init(&buffer, memory, sizeof memory);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Which devices this process has open, and which kinds of shared memory of MPI and fabric libraries it has mapped: links
- * in /proc/self/fd and lines of /proc/self/maps, at the end of MPI_Init and at the end. Says too whether the devices for
- * copies within a node are there at all. Runs in steps of probes.c; opens no device.
+ * in /proc/self/fd at the end of MPI_Init and at the end, lines of /proc/self/maps at the end of MPI_Init. Says too whether
+ * the devices for copies within a node are there at all. Runs in steps of probes.c; opens no device.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -149,26 +149,23 @@ static void look_for(const char *path)
     mw_choice("device", path, allowed ? "present" : "not permitted", "access");
 }
 
-static void look(void)
-{
-    int saved = errno;
-    look_at_descriptors();
-    look_at_mappings();
-    errno = saved;
-}
-
 static void ready(void)
 {
     int saved = errno;
     look_for("/dev/knem");
     look_for("/dev/xpmem");
+    look_at_descriptors();
+    look_at_mappings();
     errno = saved;
-    look();
 }
 
+/* Devices may have been opened since. Shared memory is set up in MPI_Init, and the kernel takes its time for the
+ * list of mappings (half a millisecond where many libraries are loaded): not again. */
 static void finish(enum mw_end_reason reason)
 {
-    look();
+    int saved = errno;
+    look_at_descriptors();
+    errno = saved;
 }
 
 const struct mw_probe mw_probe_openfiles = {
