@@ -86,6 +86,12 @@ static json_t *with_process(const struct mw_process *process, json_t *object)
     return whole;
 }
 
+void mw_dump_line(const struct mw_dump *dump, const char *type, const struct mw_process *process,
+                  json_t *object)
+{
+    dump_line(dump, type, with_process(process, object));
+}
+
 static void dump_head(const struct mw_dump *dump, const struct mw_process *process)
 {
     json_t *object = json_pack(
@@ -252,6 +258,7 @@ static enum mw_status dump_process(const struct mw_dump *dump, size_t number)
     dump_comms(dump, number);
     dump_state(dump, process);
     dump_facts(dump, process);
+    mw_dump_fabric(dump, process);
     for (size_t i = 0; mw_model_thread(dump->model, process, i, &thread) == MW_OK; i++) {
         if (dump->thread >= 0 && (uint64_t)dump->thread != thread)
             continue;

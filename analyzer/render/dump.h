@@ -6,6 +6,7 @@
 #ifndef MW_RENDER_DUMP_H
 #define MW_RENDER_DUMP_H
 
+#include <jansson.h>
 #include <stdio.h>
 
 #include "analyzer/model/comms.h"
@@ -26,6 +27,13 @@ enum mw_status mw_dump(const struct mw_dump *dump);
 
 /* dump.c */
 void mw_dump_damage(const struct mw_dump *dump, const struct mw_damage *damage);
+
+/* Of a process: takes the object. */
+void mw_dump_line(const struct mw_dump *dump, const char *type, const struct mw_process *process,
+                  json_t *object);
+
+/* dump_fabric.c */
+void mw_dump_fabric(const struct mw_dump *dump, const struct mw_process *process);
 
 /* dump_events.c */
 enum mw_status mw_dump_events(const struct mw_dump *dump, size_t process, uint64_t thread);

@@ -59,6 +59,53 @@ static json_t *info_process(const struct mw_model *model, const struct mw_proces
         mw_json_time(process->began ? mw_process_time_ns(process, process->began, 0) / 1e9 : 0));
 }
 
+/* How much was seen of fabrics and of the kernel, in all processes. */
+static json_t *info_fabric(const struct mw_model *model)
+{
+    enum {
+        ATTEMPTS,
+        FAILED,
+        OPEN,
+        ENDPOINTS,
+        PEERS,
+        LOG,
+        LOST,
+        CONNECTIONS,
+        PORTS,
+        CMA,
+        CHOICES,
+        END
+    };
+    static const char *const names[END] = {
+        "attempts",       "failed_attempts", "open_attempts", "endpoints", "peers",  "log_lines",
+        "lost_log_lines", "connections",     "ports",         "cma_peers", "choices"};
+    uint64_t counts[END] = {0};
+    for (size_t i = 0; i < model->process_count; i++) {
+        const struct mw_process *process = mw_trace_process(model->trace, i);
+        counts[ATTEMPTS] += process->attempt_count;
+        for (size_t a = 0; a < process->attempt_count; a++) {
+            counts[FAILED] += process->attempts[a].end && process->attempts[a].result != 0;
+            counts[OPEN] += process->attempts[a].end == 0;
+        }
+        counts[ENDPOINTS] += process->endpoint_count;
+        for (size_t e = 0; e < process->endpoint_count; e++)
+            counts[PEERS] += process->endpoints[e].peer_count;
+        counts[LOG] += process->log_count;
+        counts[LOST] += process->log_lost;
+        /* Of looks the last tells most. */
+        if (process->sockets_count)
+            counts[CONNECTIONS] += process->sockets[process->sockets_count - 1].connection_count;
+        if (process->ports_count)
+            counts[PORTS] += process->ports[process->ports_count - 1].port_count;
+        counts[CMA] += process->cma_count;
+        counts[CHOICES] += process->choice_count;
+    }
+    json_t *object = json_object();
+    for (size_t i = 0; i < END; i++)
+        json_object_set_new(object, names[i], mw_json_count(counts[i]));
+    return object;
+}
+
 json_t *mw_info_document(const struct mw_model *model, const char *const *paths, size_t count)
 {
     json_t *info = mw_json_document("info"), *list = json_array();
@@ -71,6 +118,7 @@ json_t *mw_info_document(const struct mw_model *model, const char *const *paths,
     json_object_set_new(info, "files", info_files(model));
     json_object_set_new(info, "chunks", info_chunks(model));
     json_object_set_new(info, "process_list", list);
+    json_object_set_new(info, "fabric", info_fabric(model));
     json_object_set_new(info, "damage", mw_doc_damage(model->trace, NULL));
     return info;
 }
@@ -156,6 +204,42 @@ static void text_processes(const json_t *info, FILE *out)
     mw_text_more(out, (double)json_array_size(list), LINES, "processes");
 }
 
+/* "12 attempts (1 failed), 2 endpoints ..."; what there is none of is left out. */
+static void text_fabric(const json_t *info, FILE *out)
+{
+    static const struct {
+        const char *name, *one, *more;
+    } counts[] = {
+        {"attempts", "attempt to open a fabric", "attempts to open a fabric"},
+        {"failed_attempts", "of them failed", "of them failed"},
+        {"open_attempts", "of them never returned", "of them never returned"},
+        {"endpoints", "endpoint", "endpoints"},
+        {"peers", "peer of one", "peers of them"},
+        {"log_lines", "line of a fabric's log", "lines of fabrics' logs"},
+        {"lost_log_lines", "more line that found no room", "more lines that found no room"},
+        {"connections", "TCP connection", "TCP connections"},
+        {"ports", "network port", "network ports"},
+        {"cma_peers", "process read or written by another", "processes read or written by another"},
+        {"choices", "choice of MPI", "choices of MPI"},
+    };
+    const json_t *fabric = json_object_get(info, "fabric");
+    char *text = mw_text_copy("");
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+        double count = mw_json_count_of(fabric, counts[i].name);
+        if (count == 0)
+            continue;
+        char *number = mw_number_count(count);
+        char *longer = mw_format("%s%s%s %s", text, text[0] ? ", " : "", number,
+                                 count == 1 ? counts[i].one : counts[i].more);
+        free(number);
+        free(text);
+        text = longer;
+    }
+    if (text[0])
+        mw_text_entry(out, "fabric", "%s", text);
+    free(text);
+}
+
 void mw_info_text(const json_t *info, FILE *out)
 {
     const json_t *trace = json_object_get(info, "trace"), *job = json_object_get(info, "job");
@@ -177,6 +261,7 @@ void mw_info_text(const json_t *info, FILE *out)
                       "\"mpiwatch collect\" saves what dead ones left)",
                       mw_json_count_of(trace, "residues"),
                       mw_json_count_of(trace, "residues") == 1 ? " has" : "es have");
+    text_fabric(info, out);
     free(program);
     free(bytes);
     free(events);

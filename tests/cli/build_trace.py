@@ -113,22 +113,22 @@ class Process:
         return self.add("ATTEMPT", id=ident, library=library, call=call, result=result, start=start,
                         end=end, **fields)
 
-    def endpoint(self, ident, address, peers=(), library="libfabric", **fields):
-        return self.add("ENDPOINT", id=ident, library=library, address=address, peer=peers,
+    def endpoint(self, ident, address, peer=(), library="libfabric", **fields):
+        return self.add("ENDPOINT", id=ident, library=library, address=address, peer=peer,
                         **fields)
 
-    def log(self, ident, line, library="libfabric", level="warn", count=1, time=1150, **fields):
-        return self.add("LOG", id=ident, library=library, level=level, text=line, count=count,
+    def log(self, ident, words, library="libfabric", level="warn", count=1, time=1150, **fields):
+        return self.add("LOG", id=ident, library=library, level=level, text=words, count=count,
                         time=time, **fields)
 
-    def sockets(self, when, time, connections, **fields):
-        return self.add("SOCKETS", when=when, time=time, connection=connections, **fields)
+    def sockets(self, when, time, connection, **fields):
+        return self.add("SOCKETS", when=when, time=time, connection=connection, **fields)
 
-    def ports(self, when, time, ports):
-        return self.add("PORTS", when=when, time=time, port=ports)
+    def ports(self, when, time, port):
+        return self.add("PORTS", when=when, time=time, port=port)
 
-    def cma(self, peers, time=0):
-        return self.add("CMA", peer=peers, time=time)
+    def cma(self, peer, time=0):
+        return self.add("CMA", peer=peer, time=time)
 
     def choice(self, what, name, how="selected", source=""):
         return self.add("CHOICE", item=[{"what": what, "name": name, "how": how,

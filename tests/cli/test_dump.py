@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """mpiwatch dump and info."""
 
+import ipaddress
 import json
 import os
+import struct
 
 import build_trace as b
 import mwwrite as w
@@ -16,7 +18,8 @@ class Dump(CliTest):
         zero, one = Process(0, 2).world("main"), Process(1, 2).world()
         self.items = [
             zero.send(1, 100, 2000, 2100, flags=w.COUNTED | w.SYNC, ordinal=0),
-            zero.recv(-1, 64, 2200, 2250, name="MPI_Irecv", flags=w.REQUEST | w.ANY_SOURCE, request=0),
+            zero.recv(-1, 64, 2200, 2250, name="MPI_Irecv", flags=w.REQUEST | w.ANY_SOURCE,
+                      request=0),
             zero.done(0, flags=w.PART | w.STATUS | w.MATCHED, peer=1, tag=3, bytes_in=60),
             zero.call("MPI_Waitall", 2300, 2400, site=7),
             zero.event(w.POLL, "MPI_Iprobe", start=2500, end=2900, polls=12, busy=100),
@@ -80,6 +83,129 @@ class Dump(CliTest):
         self.assertIn("10 events are missing", self.run_cli("dump", self.trace).out)
 
 
+def sockaddr(words, port, scope=0):
+    """struct sockaddr_in or _in6 of Linux on a little-endian machine."""
+    address = ipaddress.ip_address(words)
+    if address.version == 4:
+        return struct.pack("<H", 2) + struct.pack(">H", port) + address.packed + bytes(8)
+    return (struct.pack("<H", 10) + struct.pack(">HI", port, 0) + address.packed +
+            struct.pack("<I", scope))
+
+
+class Fabric(CliTest):
+    """What was seen of fabrics and of the kernel."""
+
+    def setUp(self):
+        super().setUp()
+        zero = Process(0, 1)
+        zero.add("MODULES", b.module(4, "/usr/lib/libmpi.so.40", role=1))
+        zero.attempt(2, "fi_enable", result=-262, words="Invalid resource domain", provider="cxi",
+                     domain="cxi0", caller=4, endpoint=1)
+        zero.attempt(1, "fi_getinfo", asked="cxi", start=1050, end=1060, offer=[
+            {"provider": "cxi", "domain": "cxi0", "device": "cxi0", "speed": 200 * 10**9,
+             "state": "up", "driver": "cxi_ss1"}])
+        zero.attempt(3, "ucp_init", library="ucx", end=0, inner=1)
+        zero.log(1, "Failed to allocate CP, ret: -22", provider="cxi", function="cxip_ep", line=7)
+        zero.add("LOG", count=5)
+        zero.sockets(3, 900, [b.connection(("10.0.0.1", 4000), ("2001:db8::1", 65535), sent=77),
+                              {"fd": 11, "local": b"abc"}], unseen=2)
+        zero.ports(1, 100, [{"name": "hsn0", "kind": "net", "rate": 200 * 10**9, "sent": 5}])
+        zero.cma([{"pid": 7, "reads": 3, "read": 4096, "refused": 1, "error": 1}], time=800)
+        zero.choice("pml", "ob1", source="mca_pml_base_selected_component")
+        self.zero = zero
+
+    def endpoints(self, *endpoints):
+        for number, (library, form, address) in enumerate(endpoints, 1):
+            self.zero.endpoint(number, address, library=library, format=form, peer=[
+                {"address": address + b"x", "sends": 2, "sent": 10,
+                 "lane": [{"use": "am", "transport": "tcp", "device": "eth0"}]}])
+
+    def lines(self):
+        b.write(self.path("fabric.mpiw"), job(), self.zero)
+        out = self.run_cli("dump", "-f", "json", "fabric.mpiw").out
+        found = {}
+        for line in map(json.loads, out.splitlines()):
+            found.setdefault(line["type"], []).append(line)
+        return found
+
+    def test_everything_is_shown(self):
+        lines = self.lines()
+        first, second, third = lines["attempt"]
+        self.assertEqual([first["call"], second["call"], third["call"]],
+                         ["fi_getinfo", "fi_enable", "ucp_init"])
+        self.assertEqual(first["offers"], [{"provider": "cxi", "domain": "cxi0", "fabric": "",
+                                            "device": "cxi0", "state": "up", "driver": "cxi_ss1",
+                                            "speed": 200 * 10**9}])
+        self.assertEqual((second["result"], second["words"], second["caller_path"]),
+                         (-262, "Invalid resource domain", "/usr/lib/libmpi.so.40"))
+        self.assertEqual((third["end"], third["inner"], third["caller_path"]), (0, True, None))
+        self.assertEqual((lines["log"][0]["text"], lines["log"][0]["line"]),
+                         ("Failed to allocate CP, ret: -22", 7))
+        self.assertEqual(lines["log_lost"][0]["count"], 5)
+        look = lines["sockets"][0]
+        self.assertEqual((look["when"], look["unseen"], look["connections"]), (3, 2, 2))
+        connection, other = lines["connection"]
+        self.assertEqual((connection["local"], connection["remote"], connection["sent"]),
+                         ("10.0.0.1:4000", "[2001:db8::1]:65535", 77))
+        self.assertEqual((other["local"], other["remote"], other["fd"]), ("", "", 11))
+        port, cma, choice = lines["port"][0], lines["cma"][0], lines["choice"][0]
+        self.assertEqual((port["name"], port["rate"]), ("hsn0", 200 * 10**9))
+        self.assertEqual((cma["read"], cma["error"]), (4096, 1))
+        self.assertEqual((choice["name"], choice["how"]), ("ob1", "selected"))
+
+    def test_addresses_in_words(self):
+        gid = ipaddress.ip_address("fe80::21").packed
+        cases = (
+            ("libfabric", 2, sockaddr("192.168.7.9", 4711), "192.168.7.9:4711"),
+            ("libfabric", 1, sockaddr("192.168.7.9", 4711), "192.168.7.9:4711"),
+            ("libfabric", 3, sockaddr("fe80::9", 80, 3), "[fe80::9%3]:80"),
+            ("libfabric", 17, sockaddr("2001:db8::9", 80), "[2001:db8::9]:80"),
+            ("libfabric", 4, struct.pack("<H", 27) + bytes.fromhex("ffff00000000") + gid +
+             bytes.fromhex("0000000001060fa1") + bytes(16),
+             "gid fe80::21 pkey 0xffff service 0x0000000001060fa1"),
+            ("libfabric", 9, b"fi_shm://4711\0", "fi_shm://4711"),
+            ("libfabric", 12, gid + struct.pack("<HHI", 5, 0, 99) + bytes(8),
+             "gid fe80::21 qp 5 connection 99"),
+            ("libfabric", 15, struct.pack("<IHH", 0x1234 << 9 | 17, 1, 0), "nic 0x1234 pid 17"),
+            ("libfabric", 2, b"abc", "616263"),
+            ("libfabric", 77, b"\0\xff", "00ff"),
+            ("ucx", 0, struct.pack("<Q", 0x8c1f000000000001), "uid 0x8c1f000000000001"),
+            ("ucx", 0, b"ab", "6162"),
+            ("libfabric", 2, b"", ""),
+        )
+        self.endpoints(*(case[:3] for case in cases))
+        lines = self.lines()
+        self.assertEqual([line["address"] for line in lines["endpoint"]],
+                         [case[3] for case in cases])
+        self.assertEqual([line["address_bytes"] or "" for line in lines["endpoint"]],
+                         [case[2].hex() for case in cases])
+        self.assertEqual([line["endpoint"] for line in lines["peer"]],
+                         list(range(1, len(cases) + 1)))
+        self.assertEqual(lines["peer"][0]["lanes"],
+                         [{"use": "am", "transport": "tcp", "device": "eth0"}])
+
+    def test_text(self):
+        self.endpoints(("libfabric", 2, sockaddr("192.168.7.9", 4711)))
+        self.zero.log(2, "evil\x1b[31m line")
+        b.write(self.path("fabric.mpiw"), job(), self.zero)
+        out = self.run_cli("dump", "fabric.mpiw").out
+        self.assertIn(" address=192.168.7.9:4711 ", out)
+        self.assertIn(" call=fi_enable result=-262 words=Invalid resource domain ", out)
+        self.assertIn(" text=evil\\x1b[31m line\n", out)
+
+    def test_info_counts(self):
+        self.endpoints(("libfabric", 2, sockaddr("192.168.7.9", 4711)))
+        b.write(self.path("fabric.mpiw"), job(), self.zero)
+        self.assertEqual(self.run_cli("info", "-f", "json", "fabric.mpiw").json()["fabric"], {
+            "attempts": 3, "failed_attempts": 1, "open_attempts": 1, "endpoints": 1, "peers": 1,
+            "log_lines": 1, "lost_log_lines": 5, "connections": 2, "ports": 1, "cma_peers": 1,
+            "choices": 1})
+        out = self.run_cli("info", "fabric.mpiw").out
+        self.assertIn("3 attempts to open a fabric, 1 of them failed", out)
+        self.assertNotIn("fabric", self.run_cli("info", b.write(
+            self.path("none.mpiw"), job(), Process(0, 1))).out)
+
+
 class Info(CliTest):
     def test_document(self):
         os.mkdir(self.path("job.mpiw"))
@@ -90,7 +216,8 @@ class Info(CliTest):
         zero.call("MPI_Barrier", 3000, 3001, thread=4)
         strange = w.frame(77, b"x", zero.key)
         b.write(self.path("job.mpiw/n1.mpiw"),
-                b.chunk("FILE", text(1, "mpiwatch 9.9"), text(2, "n1"), process=zero.key), zero, strange)
+                b.chunk("FILE", text(1, "mpiwatch 9.9"), text(2, "n1"), process=zero.key), zero,
+                strange)
         b.write(self.path("job.mpiw/n2.mpiw"), one)
         info = self.run_cli("info", "-f", "json", "job.mpiw").json()
         self.assertEqual([os.path.basename(file["path"]) for file in info["files"]],
@@ -113,7 +240,8 @@ class Info(CliTest):
         zero.call("MPI_Barrier", 2000, 2005)
         whole = zero.chunks()
         b.write(self.path("twice.mpiw"), whole, whole)
-        self.assertEqual(self.run_cli("info", "-f", "json", "twice.mpiw").json()["trace"]["events"], 1)
+        info = self.run_cli("info", "-f", "json", "twice.mpiw").json()
+        self.assertEqual(info["trace"]["events"], 1)
 
     def test_unnamed_functions(self):
         zero = Process(0, 1)
