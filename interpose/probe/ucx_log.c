@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * UCX's own log lines. A handler of ours stands before UCX's: it copies the line and lets it pass, so that
+ * what is printed, and where, stays as it is. UCX calls it on any thread, in its signal handlers too. It
+ * asks nothing of UCX.
+ *
+ * While UCX is being opened we also want the lines that it keeps back by default: why a device could not
+ * be opened is logged as DIAG, one level below what it prints. For that time its level is raised, and our handler
+ * stops those lines that would not have been there without us.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "probe/loglines.h"
+#include "probe/real.h"
+#include "probe/ucx.h"
+#include "record/record.h"
+
+/* From 1.9 on; before, there was neither DIAG nor the component. */
+enum { LEVEL_FATAL = 0, LEVEL_DIAG = 3, LEVELS = 12 };
+enum { STOP = 0, CONTINUE = 1 };
+
+static const char *const level_names[LEVELS] = {"FATAL", "ERROR", "WARN",  "DIAG", "INFO", "DEBUG",
+                                                "TRACE", "REQ",   "DATA", "ASYNC", "FUNC", "POLL"};
+static const char *const old_level_names[LEVELS - 1] = {
+    "FATAL", "ERROR", "WARN", "INFO", "DEBUG", "TRACE", "REQ", "DATA", "ASYNC", "FUNC", "POLL"};
+
+static struct mw_lock lock;
+static unsigned pushed_to;                    /* module that has our handler */
+static struct mw_ucs_log_component *standard; /* whose level may be raised; NULL not known */
+static unsigned depth;                        /* of raising */
+static _Atomic int asked = LEVELS;            /* the level without us, while it is raised */
+
+static void keep(const char *level, const char *file, unsigned line, const char *function,
+                 const char *format, va_list arguments)
+{
+    char text[MW_LOG_TEXT + 8];
+    const char *slash = strrchr(file ? file : "", '/');
+    vsnprintf(text, sizeof text, format, arguments);
+    mw_log_line("ucx", level, slash ? slash + 1 : file, NULL, function, line, text);
+}
+
+static int on_line(const char *file, unsigned line, const char *function, int level,
+                   const struct mw_ucs_log_component *component, const char *format,
+                   va_list arguments)
+{
+    int error = errno; /* "%m" */
+    int only_ours = component == standard && level <= LEVEL_DIAG && level > atomic_load(&asked);
+    if (level >= LEVEL_FATAL && level < LEVELS && mw_probe_on(&mw_probe_ucx))
+        keep(level_names[level], file, line, function, format, arguments);
+    errno = error;
+    return only_ours ? STOP : CONTINUE;
+}
+
+static int on_old_line(const char *file, unsigned line, const char *function, int level,
+                       const char *format, va_list arguments)
+{
+    int error = errno;
+    if (level >= LEVEL_FATAL && level < LEVELS - 1 && mw_probe_on(&mw_probe_ucx))
+        keep(old_level_names[level], file, line, function, format, arguments);
+    errno = error;
+    return CONTINUE;
+}
+
+/* The component that has the level by default; only where it looks as we know it. */
+static struct mw_ucs_log_component *find_standard(const void *init)
+{
+    struct mw_ucs_log_component *component = mw_real_find("ucs_global_opts", NULL, init);
+    if (!component || mw_ucx.version < 1009 || component->log_level < LEVEL_FATAL ||
+        component->log_level > LEVELS || strncmp(component->name, "UCX", 4) != 0)
+        return NULL;
+    return component;
+}
+
+void mw_ucx_log_start(const void *init)
+{
+    void (*push)(void *handler) = mw_real_find("ucs_log_push_handler", NULL, init);
+    unsigned (*handlers)(void) = mw_real_find("ucs_log_num_handlers", NULL, init);
+    if (!push || mw_ucx.version < MW_UCX_OLDEST || mw_ucx.version > MW_UCX_NEWEST)
+        return;
+    unsigned module = mw_real_module((const void *)push);
+    mw_lock_take(&lock);
+    int again = module == pushed_to;
+    pushed_to = module;
+    mw_lock_drop(&lock);
+    if (again)
+        return;
+    unsigned before = handlers ? handlers() : 0;
+    push(mw_ucx.version < 1009 ? (void *)on_old_line : (void *)on_line);
+    int stands = handlers && handlers() == before + 1;
+    mw_lock_take(&lock);
+    standard = stands ? find_standard(init) : NULL;
+    mw_lock_drop(&lock);
+}
+
+void mw_ucx_log_deepen(void)
+{
+    mw_lock_take(&lock);
+    if (standard && depth++ == 0 && standard->log_level < LEVEL_DIAG) {
+        atomic_store(&asked, standard->log_level);
+        standard->log_level = LEVEL_DIAG;
+    }
+    mw_lock_drop(&lock);
+}
+
+void mw_ucx_log_restore(void)
+{
+    mw_lock_take(&lock);
+    if (standard && depth && --depth == 0 && atomic_load(&asked) < LEVELS) {
+        standard->log_level = atomic_load(&asked);
+        atomic_store(&asked, LEVELS);
+    }
+    mw_lock_drop(&lock);
+}
