@@ -14,11 +14,18 @@
 #include "analyzer/analysis/tally.h"
 #include "analyzer/model/symbols.h"
 
+struct mw_transports;
+struct mw_settings;
+struct mw_findings;
+
 struct mw_doc_input {
     const struct mw_model *model;
     const struct mw_comms *comms;
     const struct mw_tally *tally;
     const struct mw_stuck *stuck;
+    const struct mw_transports *transports;
+    const struct mw_settings *settings;
+    const struct mw_findings *findings;
     struct mw_symbols *symbols;
     const char *const *paths; /* as given on the command line */
     size_t path_count;
@@ -56,6 +63,14 @@ void mw_text_stuck(const json_t *report, FILE *out);
 void mw_text_environment(const json_t *report, FILE *out);
 void mw_text_health(const json_t *report, FILE *out);
 void mw_text_damage(const json_t *document, FILE *out);
+/* The first line: program, ranks, nodes. */
+void mw_text_title(const json_t *report, const char *command, FILE *out);
+/* How many ranks were recorded, and what that means. */
+void mw_text_recorded(const json_t *processes, FILE *out);
+/* "1 KiB to < 64 KiB" of an object with "from" and "to". Free it. */
+char *mw_sizes_text(const json_t *sizes);
+/* "Open MPI v4.1.4, package: ..." becomes "Open MPI v4.1.4", and tabs blanks. */
+void mw_version_shorten(char *version);
 /* "... 12 more" under a list of which only some entries are shown. */
 void mw_text_more(FILE *out, double total, size_t shown, const char *what);
 /* "rank " or "ranks " before a list of ranks; "" before one that only counts processes without. */

@@ -49,6 +49,16 @@ json_t *mw_json_take(char *text)
     return value;
 }
 
+json_t *mw_json_known(const char *text)
+{
+    return text && text[0] ? mw_json_text(text) : json_null();
+}
+
+json_t *mw_json_known_count(uint64_t count)
+{
+    return count ? mw_json_count(count) : json_null();
+}
+
 json_t *mw_json_count(uint64_t count)
 {
     return json_integer(count > INT64_MAX ? INT64_MAX : (json_int_t)count);

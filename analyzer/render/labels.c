@@ -87,6 +87,14 @@ json_t *mw_rank_set_json(struct mw_rank_set *set)
     return mw_json_take(mw_rank_set_take(set));
 }
 
+json_t *mw_processes_json(const struct mw_model *model, const uint32_t *processes, size_t count)
+{
+    struct mw_rank_set ranks = {0};
+    for (size_t i = 0; i < count; i++)
+        mw_rank_set_add_process(&ranks, mw_trace_process(model->trace, processes[i]));
+    return mw_rank_set_json(&ranks);
+}
+
 char *mw_missing_ranks(const struct mw_model *model, uint64_t *count)
 {
     char *text = NULL;

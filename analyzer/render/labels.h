@@ -28,6 +28,8 @@ void mw_rank_set_add_process(struct mw_rank_set *set, const struct mw_process *p
 char *mw_rank_set_take(struct mw_rank_set *set);
 /* The same as JSON text. */
 json_t *mw_rank_set_json(struct mw_rank_set *set);
+/* The ranks of processes, by their numbers. */
+json_t *mw_processes_json(const struct mw_model *model, const uint32_t *processes, size_t count);
 /* The world ranks that no process of the trace has; *count: how many. */
 char *mw_missing_ranks(const struct mw_model *model, uint64_t *count);
 

@@ -23,25 +23,13 @@ static void value_print(const struct mw_matrix *matrix, uint64_t value, FILE *ou
         fprintf(out, "%" PRIu64, value);
 }
 
-/* A host name as a CSV field: quoted where it must be. A node that is not known is empty. */
+/* A node that is not known is empty. */
 static void csv_name(const struct mw_matrix *matrix, int64_t number, FILE *out)
 {
-    if (matrix->by == MW_BY_RANK) {
+    if (matrix->by == MW_BY_RANK)
         fprintf(out, "%" PRId64, number);
-        return;
-    }
-    char *name = mw_text_escape(number < 0 ? "" : matrix->model->nodes[number].host);
-    int quote = strpbrk(name, ",\" ") != NULL;
-    if (quote)
-        fputc('"', out);
-    for (const char *at = name; *at; at++) {
-        if (*at == '"')
-            fputc('"', out);
-        fputc(*at, out);
-    }
-    if (quote)
-        fputc('"', out);
-    free(name);
+    else
+        mw_csv_text(number < 0 ? "" : matrix->model->nodes[number].host, out);
 }
 
 void mw_matrix_csv(const struct mw_matrix *matrix, FILE *out)

@@ -42,14 +42,14 @@ static char *joined(const json_t *array)
     return text;
 }
 
-static void text_title(const json_t *report, FILE *out)
+void mw_text_title(const json_t *report, const char *command, FILE *out)
 {
     const json_t *job = json_object_get(report, "job");
     const json_t *processes = json_object_get(report, "processes");
     size_t nodes = json_array_size(json_object_get(report, "nodes"));
     char *program = mw_text_escape(mw_json_string(job, "program"));
     double size = mw_json_count_of(processes, "world_size");
-    fprintf(out, "%smpiwatch report: %s, ", mw_style_on(out, MW_STYLE_HEAD),
+    fprintf(out, "%smpiwatch %s: %s, ", mw_style_on(out, MW_STYLE_HEAD), command,
             program[0] ? program : "unknown program");
     if (size > 0)
         fprintf(out, "%.0f rank%s", size, size == 1 ? "" : "s");
@@ -132,7 +132,7 @@ char *mw_incomplete_text(const json_t *processes)
     return text;
 }
 
-static void text_recorded(const json_t *processes, FILE *out)
+void mw_text_recorded(const json_t *processes, FILE *out)
 {
     double size = mw_json_count_of(processes, "world_size");
     double missing = mw_json_count_of(processes, "missing_count");
@@ -221,8 +221,7 @@ static void text_nodes(const json_t *nodes, FILE *out)
     free(text);
 }
 
-/* "Open MPI v4.1.4, package: ..." becomes "Open MPI v4.1.4", and tabs blanks. */
-static void version_shorten(char *version)
+void mw_version_shorten(char *version)
 {
     char *package = strstr(version, ", package:");
     if (package)
@@ -241,7 +240,7 @@ static void text_mpi(const json_t *stack, FILE *out)
     {
         char *version = mw_text_copy(mw_json_string(mpi, "version"));
         char *id = mw_text_fit(mw_json_string(mpi, "build_id"), 19, 0);
-        version_shorten(version);
+        mw_version_shorten(version);
         mw_text_entry(out, index ? "" : "MPI", "%s%s%s", version[0] ? version : "unknown version",
                       mw_json_string(mpi, "thread_level")[0] ? ", " : "",
                       mw_json_string(mpi, "thread_level"));
@@ -296,13 +295,13 @@ static void text_libraries(const json_t *stack, FILE *out)
 static void text_head(const json_t *report, FILE *out)
 {
     const json_t *processes = json_object_get(report, "processes");
-    text_title(report, out);
+    mw_text_title(report, "report", out);
     text_times(json_object_get(report, "job"), out);
     text_command(json_object_get(report, "job"), out);
     text_nodes(json_object_get(report, "nodes"), out);
     text_mpi(json_object_get(report, "stack"), out);
     text_libraries(json_object_get(report, "stack"), out);
-    text_recorded(processes, out);
+    mw_text_recorded(processes, out);
     text_ends(processes, out);
 }
 

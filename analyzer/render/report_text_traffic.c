@@ -76,7 +76,7 @@ void mw_text_sites(const json_t *report, FILE *out)
     mw_text_more(out, mw_json_count_of(sites, "total"), json_array_size(listed), "call sites");
 }
 
-static char *range_text(const json_t *size)
+char *mw_sizes_text(const json_t *size)
 {
     double first = mw_json_count_of(size, "from"), last = mw_json_count_of(size, "to");
     if (first == last)
@@ -107,7 +107,7 @@ static void text_sizes(const json_t *report, FILE *out)
     {
         double bytes = mw_json_count_of(size, "bytes");
         mw_table_row(table);
-        mw_table_cell(table, range_text(size));
+        mw_table_cell(table, mw_sizes_text(size));
         mw_table_cell(table, mw_number_count(mw_json_count_of(size, "messages")));
         mw_table_cell(table, mw_number_bytes(bytes));
         mw_table_cell(table, mw_number_percent(whole > 0 ? bytes / whole : NAN));

@@ -190,3 +190,19 @@ void mw_text_paragraph(FILE *out, enum mw_style style, const char *format, ...)
     free(escaped);
     free(raw);
 }
+
+void mw_csv_text(const char *text, FILE *out)
+{
+    char *escaped = mw_text_escape(text);
+    int quote = strpbrk(escaped, ",\" ") != NULL;
+    if (quote)
+        fputc('"', out);
+    for (const char *at = escaped; *at; at++) {
+        if (*at == '"')
+            fputc('"', out);
+        fputc(*at, out);
+    }
+    if (quote)
+        fputc('"', out);
+    free(escaped);
+}

@@ -34,6 +34,8 @@ void mw_text_entry(FILE *out, const char *label, const char *format, ...)
 /* A paragraph, indented by two and its own leading spaces, wrapped. Escaped here. */
 void mw_text_paragraph(FILE *out, enum mw_style style, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* A field of CSV: escaped, and quoted where it must be. */
+void mw_csv_text(const char *text, FILE *out);
 /* Characters of a text, for alignment. */
 size_t mw_text_length(const char *text);
 

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The transports of a job added up for people: by way, and pairs of ranks with equal ways as one
+ * group, so that a job of a hundred thousand ranks still fits a screen. Built once from the
+ * transports, then read-only; texts are theirs. Main thread only.
+ */
+#ifndef MW_ANALYSIS_TRANSPORT_TOTALS_H
+#define MW_ANALYSIS_TRANSPORT_TOTALS_H
+
+#include "analyzer/analysis/transports.h"
+
+#define MW_WHERES (MW_WHERE_NETWORK + 1) /* values of enum mw_where */
+
+struct mw_route_sizes { /* classes of the messages; none where there were no messages */
+    unsigned first_class, last_class;
+    int any;
+};
+
+/* One way, over all pairs. */
+struct mw_way_total {
+    uint32_t way;
+    uint64_t pairs, messages, bytes, carried;
+    uint64_t bytes_where[MW_WHERES];
+    uint64_t seen, concluded; /* bytes by certainty */
+    struct mw_route_sizes sizes;
+    double best_rate; /* bytes/s, the fastest pair's "at least"; 0 not measured */
+    int64_t best_src, best_dst;
+    uint64_t rate_pairs;
+    double half_round_trip; /* ns: median of the pairs' medians; 0 not measured */
+    uint64_t half_round_trip_pairs;
+};
+
+struct mw_route_total {
+    uint32_t way;
+    struct mw_route_sizes sizes;
+    uint64_t messages, bytes, carried;
+    enum mw_certainty certainty;
+    const char *evidence; /* of the first pair */
+    int evidence_differs; /* between pairs */
+};
+
+/* Pairs with the same ways, equally certain, in the same order. */
+struct mw_pair_group {
+    enum mw_where where;
+    const char *unknown, *remainder_is;
+    uint64_t messages, bytes, carried;
+    int64_t remainder;
+    MW_VECTOR(struct mw_route_total) routes;
+    MW_VECTOR(uint32_t) pairs; /* numbers in mw_transports.pairs */
+};
+
+struct mw_transport_totals {
+    const struct mw_transports *transports;
+    MW_VECTOR(struct mw_way_total) ways; /* most bytes first; none that carried nothing */
+    MW_VECTOR(struct mw_pair_group) groups;                  /* most bytes first */
+    uint64_t messages, bytes;                                /* of all pairs */
+    uint64_t unknown_pairs, unknown_messages, unknown_bytes; /* pairs without any route */
+    uint64_t partly_pairs;                                   /* known for some sizes only */
+};
+
+struct mw_transport_totals *mw_transport_totals_create(const struct mw_transports *transports);
+void mw_transport_totals_free(struct mw_transport_totals *totals);
+
+/* Who is in a group. Sorted, each once. */
+struct mw_members {
+    MW_VECTOR(int64_t) sources, destinations;
+    int to_self;  /* each to itself and to nobody else */
+    int same;     /* sources and destinations are the same ranks */
+    int complete; /* every source to every destination, other than itself */
+};
+void mw_pair_group_members(const struct mw_transport_totals *totals,
+                           const struct mw_pair_group *group, struct mw_members *members);
+void mw_members_free(struct mw_members *members);
+
+/* The route of a pair that messages of a size class took: the main one; NULL not known. */
+const struct mw_route *mw_pair_route(const struct mw_pair_transport *pair, unsigned size_class);
+/* Smallest and largest message of a size class. */
+uint64_t mw_class_from(unsigned size_class);
+uint64_t mw_class_to(unsigned size_class);
+
+#endif

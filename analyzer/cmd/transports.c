@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mpiwatch transports: which transport each pair of ranks used, and why. */
+#include <stdlib.h>
+
+#include "analyzer/cmd/analysis.h"
+#include "analyzer/model/model.h"
+#include "analyzer/render/doc.h"
+#include "analyzer/render/json.h"
+#include "analyzer/render/progress.h"
+#include "analyzer/render/transports.h"
+
+enum format { TEXT, JSON, CSV };
+static const char *const formats[] = {"text", "json", "csv", NULL};
+
+struct options {
+    struct mw_paths paths;
+    int format;
+    long rank, top; /* -1: not given */
+    const char *output;
+};
+
+static const struct argp_option option_list[] = {
+    {"format", 'f', "FORMAT", 0, "text (the default), json or csv", 0},
+    {"rank", 'r', "N", 0, "the pairs of this rank one by one", 0},
+    {"top", 'n', "N", 0,
+     "entries in lists of pairs, attempts, log lines and ports (text: 20, json: 100)", 0},
+    {"output", 'o', "FILE", 0, "write to FILE instead of standard output", 0},
+    {0},
+};
+
+static error_t parse_option(int key, char *value, struct argp_state *state)
+{
+    struct options *options = state->input;
+    switch (key) {
+    case 'f':
+        options->format = mw_option_word(state, "--format", value, formats);
+        return 0;
+    case 'r':
+        options->rank = mw_option_number(state, "--rank", value, 0);
+        return 0;
+    case 'n':
+        options->top = mw_option_number(state, "--top", value, 0);
+        return 0;
+    case 'o':
+        options->output = value;
+        return 0;
+    case ARGP_KEY_ARG:
+        mw_paths_add(&options->paths, value);
+        return 0;
+    case ARGP_KEY_NO_ARGS:
+        argp_error(state, "which trace?");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static json_t *build_document(const struct mw_analysis *analysis, const struct options *options)
+{
+    const struct mw_model *model = analysis->model;
+    size_t top = options->top >= 0 ? (size_t)options->top : options->format == TEXT ? 20 : 100;
+    struct mw_transport_totals *totals = mw_transport_totals_create(analysis->transports);
+    json_t *document = mw_json_document("transports");
+    json_object_set_new(document, "trace",
+                        mw_doc_trace(model, options->paths.at, options->paths.count));
+    json_object_set_new(document, "job", mw_doc_job(model));
+    json_object_set_new(document, "processes", mw_doc_processes(model));
+    json_object_set_new(document, "nodes", mw_doc_nodes(model));
+    json_object_set_new(document, "transports", mw_doc_transports(totals, top));
+    json_object_set_new(document, "pairs",
+                        options->rank >= 0
+                            ? mw_doc_transport_pairs(analysis->transports, options->rank, top)
+                            : json_null());
+    json_object_set_new(document, "damage", mw_doc_damage(model->trace, analysis->tally));
+    mw_transport_totals_free(totals);
+    return document;
+}
+
+static void write_document(const struct mw_analysis *analysis, const struct options *options,
+                           FILE *out)
+{
+    json_t *document = build_document(analysis, options);
+    mw_progress_end();
+    if (options->format == JSON)
+        mw_json_write(document, out);
+    else
+        mw_transports_text(document, out);
+    json_decref(document);
+}
+
+/* Ranks that were not recorded may still have been talked to. */
+static int rank_exists(const struct mw_model *model, long rank)
+{
+    if (rank < 0 || mw_model_rank(model, rank) >= 0 || rank < model->world_size)
+        return 1;
+    mw_complain("rank %ld is not in this trace", rank);
+    return 0;
+}
+
+static int transports_write(const struct mw_analysis *analysis, const struct options *options)
+{
+    struct mw_output output;
+    if (!rank_exists(analysis->model, options->rank) ||
+        mw_output_open(&output, options->output, 0))
+        return MW_EXIT_FAILED;
+    if (options->format == CSV) {
+        mw_progress_end();
+        mw_transports_csv(analysis->transports, options->rank, output.stream);
+    } else {
+        write_document(analysis, options, output.stream);
+    }
+    return mw_output_close(&output, 0, 1);
+}
+
+static int run(int argc, char **argv)
+{
+    static const struct argp parser = {
+        option_list,
+        parse_option,
+        "TRACE...",
+        "Which transport each pair of ranks used for which message sizes, by what evidence, what "
+        "it reached of its line rate; what was tried and failed, and what lay idle.",
+        NULL,
+        NULL,
+        NULL};
+    struct options options = {.rank = -1, .top = -1};
+    argp_parse(&parser, argc, argv, 0, NULL, &options);
+    struct mw_analysis *analysis = mw_analysis_open(&options.paths, MW_ANALYSIS_TRANSPORTS);
+    int status = analysis ? transports_write(analysis, &options) : MW_EXIT_FAILED;
+    mw_analysis_close(analysis);
+    free(options.paths.at);
+    return status;
+}
+
+const struct mw_command mw_command_transports = {"transports",
+                                                 "which transport each pair used, and why",
+                                                 "[OPTION...] TRACE...", run};
