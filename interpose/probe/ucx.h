@@ -183,15 +183,17 @@ struct mw_ucx_word {
 struct mw_ucx_lane {
     struct mw_ucx_word use, transport, device;
 };
-/* The next (lane, use) of an endpoint's print-out; *at and *line start at NULL and 0, `text` ends with a zero. 0 at
- * the end. */
+/* A walk through the lanes of an endpoint's print-out. The caller sets `at`, to a text that ends with a zero, and
+ * `version`; the rest starts as zeros. */
 struct mw_ucx_lane_walk {
-    const char *at;                      /* next line */
-    const char *uses;                    /* what is left of the present line; NULL none */
+    const char *at;   /* next line */
+    unsigned version; /* 1013 for 1.13 */
+    const char *uses; /* what is left of the present line; NULL none */
     struct mw_ucx_word transport, device;
-    int any;                             /* the present line has given a use */
-    int paths;                           /* devices carry a path number: from 1.9 on */
+    unsigned number;
+    int any, rma; /* the present lane has given a use, or that of remote memory */
 };
+/* The next (lane, use); 0 at the end. */
 int mw_ucx_lane_next(struct mw_ucx_lane_walk *walk, struct mw_ucx_lane *lane);
 /* The next resource of a context's print-out; *at is the text at first. */
 int mw_ucx_resource_next(const char **at, struct mw_ucx_word *transport,

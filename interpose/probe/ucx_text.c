@@ -4,6 +4,7 @@
  * versions: what is not understood is left out. Pure functions over memory, any thread.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "probe/ucx.h"
@@ -61,16 +62,25 @@ static int lane_line(struct mw_ucx_lane_walk *walk, const char *at, const char *
     const char *colon = at ? find_in_line(at, end, "]:") : NULL;
     if (!colon)
         return 0;
+    walk->number = (unsigned)strtoul(at + 5, NULL, 10);
     at = skip_spaces(colon + 2);
     at += strspn(at, "0123456789");
     if (*at != ':' || !transport_and_device(at + 1, end, &walk->transport, &walk->device))
         return 0;
-    if (walk->paths)
+    if (walk->version >= 1009) /* from then on with the number of a path */
         drop_path(&walk->device);
     const char *arrow = find_in_line(at, end, "-> ");
     walk->uses = arrow ? arrow + 3 : end;
-    walk->any = 0;
+    walk->any = walk->rma = 0;
     return 1;
+}
+
+/* From 1.11 on a lane does not say that it serves remote memory: lines further down do, "put[2]: 0..<short>..". */
+static int serves_put(const struct mw_ucx_lane_walk *walk)
+{
+    char line[24];
+    snprintf(line, sizeof line, " put[%u]:", walk->number);
+    return strstr(walk->at, line) != NULL;
 }
 
 /* Whether a word after the arrow is a use: "am", "rma_bw#0", "wireup{tcp/lo}". Gives its bare name. */
@@ -97,6 +107,11 @@ static int next_use(struct mw_ucx_lane_walk *walk, struct mw_ucx_lane *lane)
         walk->uses = at + size;
         if (size && is_use(at, size, &lane->use))
             return walk->any = 1;
+    }
+    /* Without the lines further down (its newer protocols have none) a lane that names no use has this one. */
+    if (!walk->rma && walk->version >= 1011 && (!walk->any || serves_put(walk))) {
+        lane->use = (struct mw_ucx_word){"rma", 3};
+        return walk->any = walk->rma = 1;
     }
     walk->uses = NULL;
     return !walk->any; /* a lane without any use is told once */
