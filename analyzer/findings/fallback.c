@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Rule "fallback": a fabric that drives its NIC itself was tried, failed, and something else was
+ * used, or the job ended in MPI_Init because of it. Failures of one provider are one finding, by
+ * the first call that failed.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/findings/used.h"
+#include "analyzer/findings/words.h"
+#include "analyzer/render/labels.h"
+#include "analyzer/render/number.h"
+
+#define LOG_LINES      20 /* that are quoted */
+#define FAILURES_SHOWN 6
+#define ENDS_SHOWN     4
+
+struct fallback {
+    const struct mw_finding_input *in;
+    const struct mw_failure *lead;
+    MW_VECTOR(const struct mw_failure *) failures;
+    struct mw_crowd crowd; /* where it failed */
+    size_t dead;           /* of these, ended before MPI_Init returned */
+    struct mw_used used;
+    const struct mw_use *slow, *native;
+};
+
+/* Whether a library was opened by MPI, as far as the name of the calling module tells. */
+static int opened_by_mpi(const struct mw_failure *failure)
+{
+    static const char *const names[] = {"libmpi", "mca_", "libmca", "libopen", "libfabric",
+                                        "libuc"};
+    if (!failure->opener[0])
+        return 1;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (!strncmp(failure->opener, names[i], strlen(names[i])))
+            return 1;
+    return 0;
+}
+
+/* UCX as a whole could not be opened: which of its transports it would have been is not known. */
+static int whole_library(const struct mw_failure *failure)
+{
+    return !strcmp(failure->library, "ucx") && !failure->provider[0];
+}
+
+static int dies_of_it(const struct mw_finding_input *in, const struct mw_failure *failure)
+{
+    for (size_t i = 0; i < failure->processes.count; i++)
+        if (mw_died_in_init(mw_trace_process(in->model->trace, failure->processes.at[i])))
+            return 1;
+    return 0;
+}
+
+/* A call that had not returned in a process that went on to MPI_Finalize has lost its record. */
+static int hangs_really(const struct mw_finding_input *in, const struct mw_failure *failure)
+{
+    for (size_t i = 0; i < failure->processes.count; i++)
+        if (mw_trace_process(in->model->trace, failure->processes.at[i])->end_reason !=
+            MW_END_FINALIZE)
+            return 1;
+    return 0;
+}
+
+static int failure_counts(const struct mw_finding_input *in, const struct mw_failure *failure)
+{
+    if (failure->hangs && !hangs_really(in, failure))
+        return 0;
+    if (failure->weight == MW_FAILURE_MINOR)
+        return failure->native && !failure->silent && !failure->inner && !opened_by_mpi(failure);
+    if (failure->weight != MW_FAILURE_MATTERS)
+        return 0;
+    return failure->native || whole_library(failure) || dies_of_it(in, failure);
+}
+
+static int same_cause(const struct mw_failure *a, const struct mw_failure *b)
+{
+    return !strcmp(a->library, b->library) && !strcmp(a->provider, b->provider) &&
+           (a->weight == MW_FAILURE_MINOR) == (b->weight == MW_FAILURE_MINOR);
+}
+
+static void collect(struct fallback *found, const unsigned char *counts, size_t first)
+{
+    const struct mw_transports *transports = found->in->transports;
+    found->lead = &transports->failures.at[first];
+    mw_crowd_begin(&found->crowd, found->in->model);
+    for (size_t i = first; i < transports->failures.count; i++) {
+        const struct mw_failure *failure = &transports->failures.at[i];
+        if (!counts[i] || !same_cause(found->lead, failure))
+            continue;
+        *mw_vector_add(&found->failures) = failure;
+        mw_crowd_add_all(&found->crowd, failure->processes.at, failure->processes.count);
+    }
+    for (size_t i = 0; i < found->in->model->process_count; i++)
+        found->dead += mw_crowd_has(&found->crowd, (uint32_t)i) &&
+                       mw_died_in_init(mw_trace_process(found->in->model->trace, i));
+    mw_used_begin(&found->used, found->in, &found->crowd, MW_ANYWHERE);
+    found->slow = mw_used_first(&found->used, mw_way_slow);
+    found->native = mw_used_first(&found->used, mw_way_native);
+}
+
+/* The same provider carried messages of these processes after all. */
+static int was_used_after_all(const struct fallback *found)
+{
+    const struct mw_transports *transports = found->in->transports;
+    for (size_t i = 0; i < found->used.uses.count; i++)
+        if (mw_use_matters(&found->used.uses.at[i]) &&
+            !strcmp(transports->ways.at[found->used.uses.at[i].way].name, found->lead->provider))
+            return 1;
+    return 0;
+}
+
+static int fast_device_idle(const struct fallback *found)
+{
+    for (size_t i = 0; i < found->in->transports->idle.count; i++) {
+        const struct mw_idle *idle = &found->in->transports->idle.at[i];
+        if (idle->native && mw_state_up(idle->state) &&
+            mw_crowd_common(&found->crowd, idle->processes.at, idle->processes.count))
+            return 1;
+    }
+    return 0;
+}
+
+/* Nothing was counted between these processes: what would they use between nodes? */
+static int would_be_slow(const struct fallback *found)
+{
+    size_t first = mw_crowd_first(&found->crowd);
+    const char *btls = found->in->transports->choices[first].btls;
+    return found->in->model->node_count > 1 && btls && strstr(btls, "tcp") != NULL;
+}
+
+static enum mw_severity severity_of(const struct fallback *found)
+{
+    if (found->lead->weight == MW_FAILURE_MINOR)
+        return MW_NOTICE;
+    if (found->dead)
+        return MW_CRITICAL;
+    if (whole_library(found->lead) && !fast_device_idle(found))
+        return MW_WARNING;
+    if (found->slow || found->used.unknown)
+        return MW_CRITICAL;
+    return found->used.uses.count ? MW_WARNING : would_be_slow(found) ? MW_CRITICAL : MW_WARNING;
+}
+
+static char *title_of(const struct fallback *found)
+{
+    char *share = mw_crowd_share(&found->crowd), *title;
+    char *fabric = mw_fabric_words(found->lead->library, found->lead->provider,
+                                   found->lead->domain);
+    char *failed = mw_failure_words(found->lead);
+    if (found->lead->weight == MW_FAILURE_MINOR)
+        title = mw_format("%s, not MPI, tried %s on %s: %s", found->lead->opener, fabric, share,
+                          failed);
+    else if (found->dead)
+        title = mw_format("The job ended in MPI_Init on %s, after %s failed: %s", share, fabric,
+                          failed);
+    else
+        title = mw_format("Fallback on %s: %s was tried first; %s", share, fabric, failed);
+    free(share);
+    free(fabric);
+    free(failed);
+    return title;
+}
+
+static void say_failures(const struct fallback *found, struct mw_finding *finding)
+{
+    for (size_t i = 0; i < found->failures.count && i < FAILURES_SHOWN; i++) {
+        const struct mw_failure *failure = found->failures.at[i];
+        struct mw_crowd crowd;
+        mw_crowd_begin(&crowd, found->in->model);
+        mw_crowd_add_all(&crowd, failure->processes.at, failure->processes.count);
+        char *names = mw_crowd_names(&crowd), *words = mw_failure_words(failure);
+        char *fabric = mw_fabric_words(failure->library, failure->provider, failure->domain);
+        mw_finding_evidence(finding, mw_format("%s on %s: %s%s%s", fabric, names, words,
+                                               failure->opener[0] ? ", called by " : "",
+                                               failure->opener));
+        free(names);
+        free(words);
+        free(fabric);
+        mw_crowd_end(&crowd);
+    }
+    if (found->failures.count > FAILURES_SHOWN)
+        mw_finding_evidence(finding, mw_format("%zu more failures of the same provider",
+                                               found->failures.count - FAILURES_SHOWN));
+}
+
+static int quoted_before(const struct fallback *found, size_t failure, const char *text)
+{
+    for (size_t f = 0; f < failure; f++)
+        for (size_t i = 0; i < found->failures.at[f]->log.count; i++)
+            if (!strcmp(found->failures.at[f]->log.at[i]->text, text))
+                return 1;
+    return 0;
+}
+
+static void say_line(const struct fallback *found, const struct mw_failure *failure,
+                     const struct mw_log_line *line, struct mw_finding *finding)
+{
+    char *who = mw_process_words(found->in->model, failure->process);
+    char *place = line->function[0] && line->line
+                      ? mw_format(" (%s:%" PRIu64 ")", line->function, line->line)
+                  : line->function[0] ? mw_format(" (%s)", line->function)
+                                      : mw_text_copy("");
+    char *times = line->count > 1 ? mw_format(", %" PRIu64 " times", line->count)
+                                  : mw_text_copy("");
+    mw_finding_evidence(finding,
+                        mw_format("%s logged on %s: \"%s\"%s%s",
+                                  line->provider[0] ? line->provider : line->library, who,
+                                  line->text, place, times));
+    free(who);
+    free(place);
+    free(times);
+}
+
+static void say_log(const struct fallback *found, struct mw_finding *finding)
+{
+    size_t said = 0, left = 0;
+    for (size_t f = 0; f < found->failures.count; f++) {
+        const struct mw_failure *failure = found->failures.at[f];
+        for (size_t i = 0; i < failure->log.count; i++) {
+            if (quoted_before(found, f, failure->log.at[i]->text))
+                continue;
+            if (said == LOG_LINES) {
+                left++;
+                continue;
+            }
+            said++;
+            say_line(found, failure, failure->log.at[i], finding);
+        }
+    }
+    if (left)
+        mw_finding_evidence(finding, mw_format("%zu more log lines of it", left));
+}
+
+/* The provider's own library, or the one that holds it. */
+static void say_library(const struct fallback *found, struct mw_finding *finding)
+{
+    const struct mw_process *process =
+        mw_trace_process(found->in->model->trace, found->lead->process);
+    int ucx = !strcmp(found->lead->library, "ucx");
+    char *own = mw_format("lib%s-fi.so", found->lead->provider);
+    const struct mw_module *best = NULL;
+    for (size_t i = 0; i < process->module_count; i++) {
+        const char *name = mw_basename(process->modules[i].path);
+        if (!strncmp(name, own, strlen(own))) {
+            best = &process->modules[i];
+            break;
+        }
+        if (!strncmp(name, ucx ? "libucp.so" : "libfabric.so", 9))
+            best = &process->modules[i];
+    }
+    free(own);
+    if (!best)
+        return;
+    char *id = mw_alloc(2 * best->build_id_size + 1, 1);
+    for (size_t i = 0; i < best->build_id_size; i++)
+        sprintf(id + 2 * i, "%02x", best->build_id[i]);
+    mw_finding_evidence(finding, mw_format("it is in %s (build-id %s)", best->path,
+                                           id[0] ? id : "none"));
+    free(id);
+}
+
+/* What MPI chose then, in groups of equal choices. */
+static void say_choice(const struct fallback *found, struct mw_finding *finding)
+{
+    struct mw_crowd done;
+    mw_crowd_begin(&done, found->in->model);
+    for (uint32_t i = 0; i < found->in->model->process_count; i++) {
+        char *words = mw_crowd_has(&found->crowd, i) && !mw_crowd_has(&done, i)
+                          ? mw_choice_words(found->in, i)
+                          : NULL;
+        if (!words)
+            continue;
+        struct mw_crowd same;
+        mw_crowd_begin(&same, found->in->model);
+        for (uint32_t e = i; e < found->in->model->process_count; e++) {
+            char *other = mw_crowd_has(&found->crowd, e) ? mw_choice_words(found->in, e) : NULL;
+            if (other && !strcmp(other, words)) {
+                mw_crowd_add(&same, e);
+                mw_crowd_add(&done, e);
+            }
+            free(other);
+        }
+        char *names = mw_crowd_names(&same);
+        mw_finding_evidence(finding, mw_format("%s then used %s (%s)", mw_mpi_word(found->in, i),
+                                               words, names));
+        free(names);
+        free(words);
+        mw_crowd_end(&same);
+    }
+    mw_crowd_end(&done);
+}
+
+static void say_uses(const struct fallback *found, struct mw_finding *finding)
+{
+    for (size_t i = 0; i < found->used.uses.count; i++) {
+        const struct mw_use *use = &found->used.uses.at[i];
+        if (!use->messages && !mw_use_matters(use))
+            continue;
+        mw_finding_evidence(finding, mw_use_words(&found->used, use));
+        char *device = found->lead->device[0]   ? mw_format("%s's", found->lead->device)
+                       : found->lead->domain[0] ? mw_format("%s's", found->lead->domain)
+                                                : mw_text_copy("the NIC's");
+        char *what = mw_format("%s line rate", device);
+        char *speed = mw_speed_words(&found->used, use, found->lead->speed, what);
+        if (speed)
+            mw_finding_evidence(finding, speed);
+        free(device);
+        free(what);
+    }
+    if (found->used.unknown)
+        mw_finding_evidence(finding,
+                            mw_format("what %" PRIu64 " of their pairs used is not known",
+                                      found->used.unknown));
+}
+
+static void say_ends(const struct fallback *found, struct mw_finding *finding)
+{
+    size_t said = 0;
+    for (uint32_t i = 0; i < found->in->model->process_count; i++) {
+        const struct mw_process *process = mw_trace_process(found->in->model->trace, i);
+        if (!mw_crowd_has(&found->crowd, i) || !mw_died_in_init(process))
+            continue;
+        if (said++ < ENDS_SHOWN)
+            mw_finding_evidence(finding, mw_init_end_words(found->in->model, i));
+    }
+    if (said > ENDS_SHOWN)
+        mw_finding_evidence(finding, mw_format("%zu more processes did not come out of MPI_Init",
+                                               said - ENDS_SHOWN));
+}
+
+/* It failed on some only: what the others did. */
+static void say_others(const struct fallback *found, struct mw_finding *finding)
+{
+    struct mw_crowd others;
+    mw_crowd_begin(&others, found->in->model);
+    for (uint32_t i = 0; i < found->in->model->process_count; i++)
+        if (!mw_crowd_has(&found->crowd, i))
+            mw_crowd_add(&others, i);
+    size_t first = mw_crowd_first(&others);
+    if (first != SIZE_MAX) {
+        char *names = mw_crowd_names(&others), *words = mw_choice_words(found->in, first);
+        mw_finding_evidence(finding, mw_format("it did not fail on %s%s%s%s", names,
+                                               words ? ", which used " : "", words ? words : "",
+                                               ""));
+        free(names);
+        free(words);
+    }
+    mw_crowd_end(&others);
+}
+
+static char *cost_of(const struct fallback *found)
+{
+    if (!found->slow || found->lead->weight == MW_FAILURE_MINOR)
+        return NULL;
+    const struct mw_pair_transport *pair = &found->in->transports->pairs.at[found->slow->pair];
+    const struct mw_pair_speed *speed =
+        mw_tally_speed(found->in->tally, pair->src, pair->dst);
+    const char *way = found->in->transports->ways.at[found->slow->way].name;
+    double whole = (double)found->lead->speed / 8;
+    if (speed && speed->rate_samples && speed->rate_time && whole > 0) {
+        double rate = (double)speed->rate_bytes / ((double)speed->rate_time / 1e9);
+        char *share = mw_number_percent(rate / whole), *both = mw_number_rate_of(rate, whole);
+        char *cost = mw_format("large messages moved at about %s of the line rate (%s) over %s",
+                               share, both, way);
+        free(share);
+        free(both);
+        return cost;
+    }
+    char *bytes = mw_number_bytes(
+        (double)(found->slow->messages ? found->slow->bytes : found->slow->carried));
+    char *cost = mw_format("%s went over %s", bytes, way);
+    free(bytes);
+    return cost;
+}
+
+static char *advice_of(const struct fallback *found)
+{
+    const struct mw_failure *lead = found->lead;
+    int openmpi = !strcmp(mw_mpi_word(found->in, lead->process), "Open MPI");
+    const char *stop = "";
+    if (!found->dead && openmpi && !strcmp(lead->library, "libfabric"))
+        stop = " To make a job stop instead of falling back: mpirun --mca pml cm --mca mtl ofi.";
+    else if (!found->dead && openmpi)
+        stop = " To make a job stop instead of falling back: mpirun --mca pml ucx.";
+    return mw_format(
+        "Find out why %s fails in %s: the log lines above are its own. Most often the NIC's "
+        "kernel driver, its user library and %s were not updated together, a device or memory "
+        "limit is used up by other processes, or the scheduler gave the job no access to the "
+        "NIC.%s",
+        lead->call, lead->provider[0] ? lead->provider : "UCX",
+        !strcmp(lead->library, "ucx") ? "UCX" : "libfabric", stop);
+}
+
+static void report(const struct fallback *found, struct mw_findings *out)
+{
+    struct mw_finding *finding =
+        mw_finding_add(out, "fallback", severity_of(found), title_of(found));
+    say_failures(found, finding);
+    say_log(found, finding);
+    say_library(found, finding);
+    say_ends(found, finding);
+    if (found->lead->weight != MW_FAILURE_MINOR) {
+        say_choice(found, finding);
+        say_uses(found, finding);
+    }
+    say_others(found, finding);
+    if (!found->dead && !found->slow && found->used.uses.count && !found->used.unknown &&
+        found->in->model->node_count == 1)
+        finding->cost = mw_text_copy("little in this run, as all ranks share a node; between "
+                                     "nodes it would be felt");
+    else
+        finding->cost = cost_of(found);
+    finding->advice = advice_of(found);
+    mw_crowd_give(&found->crowd, finding);
+}
+
+static void find(const struct mw_finding_input *in, struct mw_findings *out)
+{
+    size_t count = in->transports->failures.count;
+    unsigned char *counts = mw_alloc(count + 1, 1);
+    for (size_t i = 0; i < count; i++)
+        counts[i] = (unsigned char)failure_counts(in, &in->transports->failures.at[i]);
+    for (size_t i = 0; i < count; i++) {
+        if (!counts[i])
+            continue;
+        struct fallback found = {.in = in};
+        collect(&found, counts, i);
+        if (!was_used_after_all(&found))
+            report(&found, out);
+        for (size_t e = i; e < count; e++)
+            if (same_cause(found.lead, &in->transports->failures.at[e]))
+                counts[e] = 0;
+        free(found.failures.at);
+        mw_crowd_end(&found.crowd);
+        mw_used_end(&found.used);
+    }
+    free(counts);
+}
+
+const struct mw_rule mw_rule_fallback = {
+    "fallback", "a fabric was tried, failed, and something else was used", find};

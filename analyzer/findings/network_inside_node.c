@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Rule "network-inside-node": messages between ranks of one node leave through the network, by
+ * sockets or a NIC's loopback, though these ranks could share memory. A provider of libfabric that
+ * drives its NIC itself does so on purpose (PML cm has no other way) and is no finding.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/findings/idle.h"
+#include "analyzer/findings/words.h"
+#include "analyzer/render/number.h"
+
+#define PAIRS_SHOWN  6
+#define SHARE_LEAST  0.01 /* of the bytes, or of the messages, within nodes */
+#define BYTES_LEAST  65536
+#define COUNT_LEAST  100
+#define NAMESPACES   2
+
+struct inside {
+    const struct mw_finding_input *in;
+    struct mw_crowd crowd;
+    MW_VECTOR(uint32_t) pairs; /* numbers of those that do */
+    uint64_t messages, bytes, carried, all_messages, all_bytes;
+    uint32_t way;              /* the one with the most bytes */
+    uint64_t way_bytes;
+    unsigned first_class, last_class;
+};
+
+/* A provider that drives its NIC itself carries everything, within a node too. */
+static int on_purpose(const struct mw_way *way)
+{
+    return !strcmp(way->layer, "libfabric") && mw_way_native(way);
+}
+
+static int leaves_node(const struct mw_finding_input *in, const struct mw_route *route)
+{
+    const struct mw_way *way = &in->transports->ways.at[route->way];
+    return way->kind == MW_WAY_NETWORK && !on_purpose(way);
+}
+
+/* Namespaces that keep two processes from sharing memory; what is not known does not. */
+static int can_share(const struct mw_finding_input *in, int64_t src, int64_t dst)
+{
+    static const char *const spaces[NAMESPACES] = {"ipc", "mnt"};
+    int64_t a = mw_model_rank(in->model, src), b = mw_model_rank(in->model, dst);
+    if (a < 0 || b < 0)
+        return 0;
+    const struct mw_process *one = mw_trace_process(in->model->trace, (size_t)a);
+    const struct mw_process *two = mw_trace_process(in->model->trace, (size_t)b);
+    if (one->boot_id[0] && two->boot_id[0] && strcmp(one->boot_id, two->boot_id))
+        return 0;
+    for (size_t i = 0; i < NAMESPACES; i++) {
+        const char *first = mw_fact_value(one, "namespace", spaces[i]);
+        const char *second = mw_fact_value(two, "namespace", spaces[i]);
+        if (first[0] && second[0] && strcmp(first, second))
+            return 0;
+    }
+    return 1;
+}
+
+static void add_route(struct inside *inside, const struct mw_route *route)
+{
+    uint64_t bytes = route->messages ? route->bytes : route->carried;
+    inside->messages += route->messages;
+    inside->bytes += route->bytes;
+    inside->carried += route->carried;
+    if (bytes >= inside->way_bytes) {
+        inside->way_bytes = bytes;
+        inside->way = route->way;
+    }
+    if (!route->messages)
+        return;
+    if (route->first_class < inside->first_class)
+        inside->first_class = route->first_class;
+    if (route->last_class > inside->last_class)
+        inside->last_class = route->last_class;
+}
+
+static void add_pair(struct inside *inside, uint32_t number)
+{
+    const struct mw_pair_transport *pair = &inside->in->transports->pairs.at[number];
+    int leaves = 0;
+    inside->all_messages += pair->messages;
+    inside->all_bytes += pair->bytes;
+    for (size_t r = 0; r < pair->routes.count && !leaves; r++)
+        leaves = leaves_node(inside->in, &pair->routes.at[r]);
+    if (!leaves || !can_share(inside->in, pair->src, pair->dst))
+        return;
+    for (size_t r = 0; r < pair->routes.count; r++)
+        if (leaves_node(inside->in, &pair->routes.at[r]))
+            add_route(inside, &pair->routes.at[r]);
+    *mw_vector_add(&inside->pairs) = number;
+    mw_crowd_add_rank(&inside->crowd, pair->src);
+    mw_crowd_add_rank(&inside->crowd, pair->dst);
+}
+
+/* Control traffic and a few stray messages are no finding. */
+static int matters(const struct inside *inside)
+{
+    double bytes = (double)inside->bytes / (double)(inside->all_bytes + 1);
+    double messages = (double)inside->messages / (double)(inside->all_messages + 1);
+    if (!inside->messages)
+        return !inside->all_messages && inside->carried >= BYTES_LEAST;
+    return (bytes >= SHARE_LEAST || messages >= SHARE_LEAST) &&
+           (inside->bytes >= BYTES_LEAST || inside->messages >= COUNT_LEAST);
+}
+
+static char *pairs_words(const struct inside *inside)
+{
+    char *list = NULL;
+    for (size_t i = 0; i < inside->pairs.count && i < PAIRS_SHOWN; i++) {
+        const struct mw_pair_transport *pair =
+            &inside->in->transports->pairs.at[inside->pairs.at[i]];
+        list = mw_list_add(list, ", ",
+                           mw_format("%" PRId64 " -> %" PRId64, pair->src, pair->dst));
+    }
+    if (inside->pairs.count > PAIRS_SHOWN)
+        list = mw_list_add(list, " and ",
+                           mw_format("%zu more", inside->pairs.count - PAIRS_SHOWN));
+    return list;
+}
+
+/* Names a setting that keeps shared memory out; 1 when it is in force here. */
+static int say_exclusion(const struct inside *inside, const char *framework, const char *name,
+                         struct mw_finding *finding)
+{
+    struct mw_exclusion how;
+    if (mw_setting_excludes(inside->in->settings, framework, name, &how) <= 0 ||
+        !mw_crowd_common(&inside->crowd, how.variant->processes, how.variant->process_count))
+        return 0;
+    char *words = mw_setting_words(how.setting, how.variant);
+    mw_finding_evidence(finding, mw_format("shared memory is kept out %s: %s",
+                                           mw_origin_words(how.variant->in_force.origin), words));
+    free(words);
+    return 1;
+}
+
+static int say_variable(const struct inside *inside, const char *name, struct mw_finding *finding)
+{
+    const struct mw_setting *setting = mw_settings_find(inside->in->settings, name);
+    const struct mw_setting_variant *on =
+        setting ? mw_setting_on(setting, (uint32_t)mw_crowd_first(&inside->crowd)) : NULL;
+    if (!on || !on->in_force.value[0] || !strcmp(on->in_force.value, "0"))
+        return 0;
+    char *words = mw_setting_words(setting, on);
+    mw_finding_evidence(finding, mw_format("shared memory is switched off %s: %s",
+                                           mw_origin_words(on->in_force.origin), words));
+    free(words);
+    return 1;
+}
+
+/* Why it is so, as far as settings and the choice tell; returns what to do. */
+static const char *say_cause(const struct inside *inside, struct mw_finding *finding)
+{
+    const struct mw_way *way = &inside->in->transports->ways.at[inside->way];
+    char *choice =
+        mw_choice_words(inside->in, (uint32_t)mw_crowd_first(&inside->crowd));
+    const char *advice = "Let the MPI library use shared memory between ranks of a node.";
+    if (!inside->in->settings) {
+        free(choice);
+        return advice;
+    }
+    if (!strcmp(way->layer, "UCX") || strstr(way->layer, "ucx")) {
+        if (say_exclusion(inside, "UCX_TLS", "posix", finding))
+            advice = "Add UCX's shared memory to the list (UCX_TLS=...,sm), or leave UCX_TLS out.";
+    } else if (!strcmp(way->layer, "libfabric") && choice && strstr(choice, "cm")) {
+        mw_finding_evidence(finding, mw_format("%s sends everything through one provider, also "
+                                               "within a node",
+                                               choice));
+        advice = "For jobs that fit a node use PML ob1 (mpirun --mca pml ob1), which uses shared "
+                 "memory.";
+    } else if (say_exclusion(inside, "btl", "vader", finding) ||
+               say_exclusion(inside, "btl", "sm", finding)) {
+        advice = "Add Open MPI's shared memory to the list of BTLs (vader; sm from Open MPI 5 "
+                 "on), or leave the list out.";
+    }
+    if (say_variable(inside, "MPIR_CVAR_NOLOCAL", finding) ||
+        say_variable(inside, "MPIR_CVAR_ODD_EVEN_CLIQUES", finding))
+        advice = "Remove that setting.";
+    free(choice);
+    return advice;
+}
+
+static char *title_of(const struct inside *inside)
+{
+    const struct mw_way *way = &inside->in->transports->ways.at[inside->way];
+    char *name = mw_way_words(way), *share, *title;
+    if (!inside->messages)
+        share = mw_text_copy("Collectives");
+    else if (inside->all_bytes) {
+        char *percent = mw_number_percent((double)inside->bytes / (double)inside->all_bytes);
+        share = mw_format("%s of the bytes", percent);
+        free(percent);
+    } else {
+        char *percent =
+            mw_number_percent((double)inside->messages / (double)inside->all_messages);
+        share = mw_format("%s of the messages", percent);
+        free(percent);
+    }
+    title = mw_format("%s between ranks of one node left through the network, %s, though the "
+                      "ranks could share memory",
+                      share, name);
+    free(share);
+    free(name);
+    return title;
+}
+
+static void say_traffic(const struct inside *inside, struct mw_finding *finding)
+{
+    struct mw_used used;
+    mw_used_begin(&used, inside->in, &inside->crowd, MW_IN_NODE);
+    for (size_t i = 0; i < used.uses.count; i++) {
+        const struct mw_use *use = &used.uses.at[i];
+        if (!use->messages && !mw_use_matters(use))
+            continue;
+        char *words = mw_use_words(&used, use);
+        char *sizes = use->messages ? mw_classes_words(use->first_class, use->last_class) : NULL;
+        mw_finding_evidence(finding, mw_format("%s%s%s", words, sizes ? ", sizes " : "",
+                                               sizes ? sizes : ""));
+        free(words);
+        free(sizes);
+        char *speed = mw_speed_words(&used, use, 0, NULL);
+        if (speed)
+            mw_finding_evidence(finding, speed);
+    }
+    mw_used_end(&used);
+}
+
+static void report(const struct inside *inside, struct mw_findings *out)
+{
+    struct mw_finding *finding =
+        mw_finding_add(out, "network-inside-node", MW_WARNING, title_of(inside));
+    char *pairs = pairs_words(inside);
+    mw_finding_evidence(finding, mw_format("pairs %s", pairs));
+    say_traffic(inside, finding);
+    finding->advice = mw_text_copy(say_cause(inside, finding));
+    char *bytes = mw_number_bytes((double)(inside->messages ? inside->bytes : inside->carried));
+    finding->cost = mw_format("%s went through the network stack instead of memory", bytes);
+    mw_crowd_give(&inside->crowd, finding);
+    free(bytes);
+    free(pairs);
+}
+
+static void find(const struct mw_finding_input *in, struct mw_findings *out)
+{
+    struct inside inside = {.in = in, .first_class = MW_SIZE_CLASSES};
+    mw_crowd_begin(&inside.crowd, in->model);
+    for (uint32_t i = 0; i < in->transports->pairs.count; i++)
+        if (in->transports->pairs.at[i].where == MW_WHERE_NODE &&
+            in->transports->pairs.at[i].src != in->transports->pairs.at[i].dst)
+            add_pair(&inside, i);
+    if (inside.pairs.count && matters(&inside))
+        report(&inside, out);
+    free(inside.pairs.at);
+    mw_crowd_end(&inside.crowd);
+}
+
+const struct mw_rule mw_rule_network_inside_node = {
+    "network-inside-node", "ranks of one node talk through the network", find};

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Rule "software-provider": libfabric moved messages by a provider that emulates a fabric over
+ * sockets, while one that drives a NIC itself was there and was never tried.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/findings/idle.h"
+#include "analyzer/findings/words.h"
+
+static int emulates(const struct mw_way *way)
+{
+    return way->software && way->kind == MW_WAY_NETWORK;
+}
+
+/* What chooses the provider, where it is set. */
+static int say_settings(const struct mw_finding_input *in, uint32_t process,
+                        struct mw_finding *finding)
+{
+    static const char *const names[] = {"FI_PROVIDER", "OMPI_MCA_mtl_ofi_provider_include",
+                                        "OMPI_MCA_mtl_ofi_provider_exclude",
+                                        "OMPI_MCA_opal_common_ofi_provider_include",
+                                        "OMPI_MCA_opal_common_ofi_provider_exclude",
+                                        "MPIR_CVAR_OFI_USE_PROVIDER", "I_MPI_OFI_PROVIDER"};
+    int said = 0;
+    for (size_t i = 0; in->settings && i < sizeof(names) / sizeof(names[0]); i++) {
+        const struct mw_setting *setting = mw_settings_find(in->settings, names[i]);
+        const struct mw_setting_variant *on = setting ? mw_setting_on(setting, process) : NULL;
+        if (!on)
+            continue;
+        char *words = mw_setting_words(setting, on);
+        mw_finding_evidence(finding, mw_format("the choice is set %s: %s",
+                                               mw_origin_words(on->in_force.origin), words));
+        free(words);
+        said++;
+    }
+    return said;
+}
+
+static void report(const struct mw_finding_input *in, const struct mw_crowd *crowd,
+                   const struct mw_fast *fast, struct mw_findings *out)
+{
+    struct mw_used used;
+    mw_used_begin(&used, in, crowd, MW_ANYWHERE);
+    const struct mw_use *use = mw_used_first(&used, emulates);
+    const struct mw_way *way = &in->transports->ways.at[use->way];
+    const struct mw_idle *idle = fast->devices.at[0];
+    char *share = mw_crowd_share(crowd);
+    struct mw_finding *finding = mw_finding_add(
+        out, "software-provider", MW_WARNING,
+        mw_format("libfabric used %s, which emulates a fabric over sockets, on %s, though %s was "
+                  "there",
+                  way->name, share, mw_idle_name(idle)));
+    mw_finding_evidence(finding, mw_use_words(&used, use));
+    for (size_t i = 0; i < fast->devices.count; i++) {
+        char *words = mw_idle_words(fast->devices.at[i]);
+        mw_finding_evidence(finding, mw_format("there, and not used: %s", words));
+        free(words);
+    }
+    char *speed = mw_speed_words(&used, use, idle->speed, mw_idle_name(idle));
+    if (speed)
+        mw_finding_evidence(finding, speed);
+    int set = say_settings(in, (uint32_t)mw_crowd_first(crowd), finding);
+    const char *provider = idle->library[0] && idle->provider[0] ? idle->provider : NULL;
+    finding->advice =
+        provider ? mw_format("%s: FI_PROVIDER=%s, or for Open MPI mpirun --mca pml cm --mca mtl "
+                             "ofi --mca mtl_ofi_provider_include %s.",
+                             set ? "Set it to the native provider" : "Name the native provider",
+                             provider, provider)
+                 : mw_format("%sCheck with fi_info that libfabric has a provider for %s.",
+                             set ? "Remove that setting. " : "", mw_idle_name(idle));
+    mw_crowd_give(crowd, finding);
+    free(share);
+    mw_used_end(&used);
+}
+
+static void find(const struct mw_finding_input *in, struct mw_findings *out)
+{
+    struct mw_crowd crowd;
+    struct mw_used used;
+    struct mw_fast fast;
+    mw_crowd_begin(&crowd, in->model);
+    mw_crowd_of_ways(&crowd, in, MW_ANYWHERE, emulates);
+    mw_fast_begin(&fast, in, &crowd);
+    mw_used_begin(&used, in, &crowd, MW_ANYWHERE);
+    int matters = mw_used_first(&used, emulates) != NULL;
+    mw_used_end(&used);
+    if (matters && fast.devices.count && !mw_findings_concern(out, "fallback", &crowd))
+        report(in, &crowd, &fast, out);
+    mw_fast_end(&fast);
+    mw_crowd_end(&crowd);
+}
+
+const struct mw_rule mw_rule_software_provider = {
+    "software-provider", "a fabric emulated over sockets was used though a native one was there",
+    find};
