@@ -10,12 +10,16 @@ KEYS = [1, 2, 3, (1 << 64) - 1]
 
 
 class Random:
-    """Random traces: mostly right, sometimes extreme."""
+    """Random traces: mostly right, sometimes extreme. `few`: few different numbers and texts, so
+    that much meets under one key."""
 
-    def __init__(self, seed):
+    def __init__(self, seed, few=False):
         self.random = random.Random(seed)
+        self.few = few
 
     def number(self):
+        if self.few:
+            return self.random.randrange(3)
         bits = self.random.choice((0, 1, 3, 7, 8, 14, 31, 32, 33, 62, 63, 64))
         return self.random.getrandbits(bits) if bits else 0
 
@@ -24,6 +28,8 @@ class Random:
         return self.random.choice((value, -value - 1))
 
     def words(self):
+        if self.few:
+            return self.random.choice((b"", b"a", b"ab", b"b", b"a\0b", b"123456", bytes(18)))
         return self.random.randbytes(self.random.randrange(6)) + self.random.choice((b"", b"word"))
 
     def fields(self, description):
@@ -46,9 +52,10 @@ class Random:
             return w.packed(number, [self.number() for _ in range(count)])
         return w.data(number, self.words())
 
-    def metadata(self):
-        kind = self.random.choice(list(mwformat.CHUNKS))
-        return w.chunk(kind, self.fields(mwformat.CHUNKS[kind]), process=self.random.choice(KEYS),
+    def metadata(self, kind=None):
+        kind = kind or self.random.choice(list(mwformat.CHUNKS))
+        process = KEYS[0] if self.few else self.random.choice(KEYS)
+        return w.chunk(kind, self.fields(mwformat.CHUNKS[kind]), process=process,
                        zstd=self.random.random() < 0.2)
 
     def event(self, shapes):

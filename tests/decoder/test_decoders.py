@@ -73,16 +73,25 @@ class Decoders(unittest.TestCase):
 
     def test_any_byte_changed(self):
         generator = random.Random(SEED)
-        content = read(os.path.join(GOLDEN, "full.mpiw"))
-        for _ in range(150):
-            changed = bytearray(content)
-            at = generator.randrange(len(content))
-            changed[at] ^= 1 << generator.randrange(8)
-            self.same(bytes(changed), f"byte {at} changed")
+        for name in ("full.mpiw", "fabric.mpiw"):
+            content = read(os.path.join(GOLDEN, name))
+            for _ in range(150):
+                changed = bytearray(content)
+                at = generator.randrange(len(content))
+                changed[at] ^= 1 << generator.randrange(8)
+                self.same(bytes(changed), f"{name}: byte {at} changed")
 
     def test_random_traces(self):
         for seed in range(SEED, SEED + 150):
             self.same(b"".join(Random(seed).trace()), f"seed {seed}")
+
+    def test_rows_add_up_in_any_order(self):
+        """Few keys, many chunks: the later one counts, whatever came between."""
+        for seed in range(SEED, SEED + 60):
+            maker = Random(seed, few=True)
+            kinds = maker.random.choices(("ATTEMPT", "ENDPOINT", "LOG", "SOCKETS", "PORTS", "CMA",
+                                          "CHOICE"), k=60)
+            self.same(b"".join(map(maker.metadata, kinds)), f"seed {seed}")
 
     def test_chunks_in_any_arrangement(self):
         for seed in range(SEED, SEED + 60):

@@ -80,6 +80,113 @@ static void walk_rest(const struct mw_process *process)
     use_text(process->library_version);
 }
 
+static void walk_attempts(const struct mw_process *process)
+{
+    for (size_t i = 0; i < process->attempt_count; i++) {
+        const struct mw_attempt *attempt = &process->attempts[i];
+        CHECK(i == 0 || attempt[-1].id < attempt->id);
+        const char *const texts[] = {attempt->library,  attempt->call,   attempt->words,
+                                     attempt->provider, attempt->domain, attempt->fabric,
+                                     attempt->device,   attempt->driver, attempt->asked};
+        for (size_t t = 0; t < sizeof texts / sizeof *texts; t++)
+            use_text(texts[t]);
+        CHECK(attempt->inner == 0 || attempt->inner == 1);
+        for (size_t o = 0; o < attempt->offer_count; o++) {
+            const struct mw_offer *offer = &attempt->offers[o];
+            const char *const names[] = {offer->provider, offer->domain, offer->fabric,
+                                         offer->device,   offer->state,  offer->driver};
+            for (size_t t = 0; t < sizeof names / sizeof *names; t++)
+                use_text(names[t]);
+            sink += offer->speed;
+        }
+    }
+}
+
+static int address_order(const struct mw_peer *a, const struct mw_peer *b)
+{
+    size_t both = a->address_size < b->address_size ? a->address_size : b->address_size;
+    int order = memcmp(a->address, b->address, both);
+    return order ? order
+                 : (a->address_size > b->address_size) - (a->address_size < b->address_size);
+}
+
+static void walk_endpoints(const struct mw_process *process)
+{
+    for (size_t i = 0; i < process->endpoint_count; i++) {
+        const struct mw_endpoint *endpoint = &process->endpoints[i];
+        CHECK(i == 0 || endpoint[-1].id < endpoint->id);
+        use_text(endpoint->library);
+        use_text(endpoint->provider);
+        use_text(endpoint->domain);
+        use_text(endpoint->device);
+        use_bytes(endpoint->address, endpoint->address_size);
+        for (size_t p = 0; p < endpoint->peer_count; p++) {
+            const struct mw_peer *peer = &endpoint->peers[p];
+            use_bytes(peer->address, peer->address_size);
+            CHECK(p == 0 || address_order(&peer[-1], peer) < 0);
+            for (size_t l = 0; l < peer->lane_count; l++) {
+                use_text(peer->lanes[l].use);
+                use_text(peer->lanes[l].transport);
+                use_text(peer->lanes[l].device);
+            }
+        }
+    }
+}
+
+static void walk_looks(const struct mw_process *process)
+{
+    for (size_t i = 0; i < process->sockets_count; i++) {
+        const struct mw_sockets *look = &process->sockets[i];
+        CHECK(i == 0 || look[-1].time <= look->time);
+        for (size_t c = 0; c < look->connection_count; c++) {
+            const struct mw_connection *seen = &look->connections[c];
+            CHECK(c == 0 || seen[-1].fd <= seen->fd);
+            CHECK(seen->local_size == 0 || seen->local_size == 6 || seen->local_size == 18);
+            CHECK(seen->remote_size == 0 || seen->remote_size == 6 || seen->remote_size == 18);
+            use_bytes(seen->local, seen->local_size);
+            use_bytes(seen->remote, seen->remote_size);
+            use_text(seen->interface);
+        }
+    }
+    for (size_t i = 0; i < process->ports_count; i++) {
+        const struct mw_ports *look = &process->ports[i];
+        CHECK(i == 0 || look[-1].time <= look->time);
+        for (size_t p = 0; p < look->port_count; p++) {
+            CHECK(p == 0 || strcmp(look->ports[p - 1].kind, look->ports[p].kind) <= 0);
+            use_text(look->ports[p].name);
+            use_text(look->ports[p].kind);
+            use_text(look->ports[p].state);
+            use_text(look->ports[p].address);
+        }
+    }
+}
+
+static void walk_fabric(const struct mw_process *process)
+{
+    walk_attempts(process);
+    walk_endpoints(process);
+    walk_looks(process);
+    for (size_t i = 0; i < process->log_count; i++) {
+        const struct mw_log_line *line = &process->log[i];
+        CHECK(line->id != 0 && (i == 0 || line[-1].id < line->id));
+        use_text(line->library);
+        use_text(line->level);
+        use_text(line->subsystem);
+        use_text(line->provider);
+        use_text(line->function);
+        use_text(line->text);
+    }
+    for (size_t i = 0; i < process->cma_count; i++)
+        CHECK(i == 0 || process->cma[i - 1].pid < process->cma[i].pid);
+    for (size_t i = 0; i < process->choice_count; i++) {
+        const struct mw_choice *choice = &process->choices[i];
+        int order = i ? strcmp(choice[-1].what, choice->what) : -1;
+        CHECK(order < 0 || (order == 0 && strcmp(choice[-1].name, choice->name) < 0));
+        use_text(choice->how);
+        use_text(choice->source);
+    }
+}
+
 static void walk_calls(const mw_trace *trace, const struct mw_process *process, uint64_t thread)
 {
     mw_cursor *cursor;
@@ -122,6 +229,7 @@ static void walk_trace(const mw_trace *trace, size_t size)
         const struct mw_process *process = mw_trace_process(trace, i);
         walk_tables(process);
         walk_rest(process);
+        walk_fabric(process);
         for (size_t t = 0; t < process->thread_count; t++) {
             CHECK(t == 0 || process->threads[t - 1].index < process->threads[t].index);
             use_text(process->threads[t].name);

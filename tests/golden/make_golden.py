@@ -370,10 +370,118 @@ def deep():
     return out + chunk("MODULES", *[record(1)] * 300, process=A)
 
 
+LANES = [{"use": "am", "transport": "rc_mlx5", "device": "mlx5_0:1"},
+         {"use": "", "transport": "cma", "device": "memory"}]
+OFFER = {"provider": "cxi", "domain": "cxi0", "fabric": "cxi", "device": "cxi0",
+         "speed": 200 * 10**9, "state": "up", "driver": "cxi_ss1"}
+
+
+def endpoint(number_, process=A, **fields):
+    return chunk("ENDPOINT", id=number_, process=process, **fields)
+
+
+def look(kind, when, time, *rows, **fields):
+    """A chunk of SOCKETS or PORTS."""
+    rows_of = {"SOCKETS": "connection", "PORTS": "port"}[kind]
+    return chunk(kind, when=when, time=time, process=A, **{rows_of: rows}, **fields)
+
+
+def fabric_attempts():
+    first = chunk("ATTEMPT", id=1, library="libfabric", call="fi_getinfo", result=0, start=100,
+                  end=200, caller=2, asked="cxi", offer=[OFFER, {}, {"speed": MASK}], process=A)
+    begun = chunk("ATTEMPT", id=2, library="libfabric", call="fi_enable", start=300, process=A)
+    done = chunk("ATTEMPT", id=2, library="libfabric", call="fi_enable", result=-262,
+                 words="Invalid resource domain", provider="cxi", domain="cxi0", fabric="cxi",
+                 caller=2, start=300, end=400, inner=7, device="cxi0", speed=200 * 10**9,
+                 driver="cxi_ss1", endpoint=1, process=A)
+    hangs = chunk("ATTEMPT", id=MASK, library="ucx", call="ucp_init", start=MASK,
+                  result=-(1 << 63), offer=[{"provider": "tcp", "domain": "eth0"}], process=A)
+    odd = chunk("ATTEMPT", number(2, 5), number(16, 5), text(4, "seven"), process=A)
+    return hangs + first + begun + done + first + odd
+
+
+def fabric_endpoints():
+    peers = [{"address": bytes([2, 0, 9]), "sends": 1}, {"address": b"", "sends": 3, "unsized": 3},
+             {"address": bytes([2]), "sends": 4, "sent": 400, "puts": 5, "put": MASK, "gets": 6,
+              "got": 600, "lane": LANES}]
+    out = endpoint(1, library="libfabric", provider="cxi", domain="cxi0", caller=2, format=15,
+                   address=b"\0\1\2\0", peer=peers, device="cxi0", speed=200 * 10**9, time=10)
+    out += endpoint(2, library="ucx", address=bytes(range(8)), inner=1, peer=[
+        {"address": bytes(8), "lane": LANES[:1]}, {"address": bytes(8), "lane": LANES[1:]}])
+    # Only what they carry is replaced; a peer as a whole; others come.
+    out += endpoint(1, time=20, unlisted=7, peer=[{"address": bytes([2]), "sends": 9},
+                                                  {"address": bytes([255] * 40), "sends": 1}])
+    out += chunk("ENDPOINT", number(1, 1), text(9, "hsn0"), number(4, 1), process=A)
+    return out + endpoint(3, peer=[{}]) + endpoint(0, format=MASK, inner=1 << 40)
+
+
+def fabric_kernel():
+    one = {"local": w.socket_address("10.0.0.1", 4000), "interface": "hsn0", "fd": 5, "cookie": 77,
+           "remote": w.socket_address("10.0.0.2", 65535), "sent": 1 << 40, "received": 2, "rtt": 80,
+           "retransmits": 1, "state": 1, "waiting": 12, "min_rtt": 60}
+    six = {"local": w.socket_address("fe80::1", 1), "remote": w.socket_address("2001:db8::1", 2),
+           "fd": 6}
+    out = look("SOCKETS", 3, 900, one, six, {"fd": 5, "cookie": 78, "remote": b"12345"})
+    out += look("SOCKETS", 1, 100, one, unseen=4)
+    out += look("SOCKETS", 3, 900, {**one, "sent": 5}, {"fd": 4}, unseen=1)  # goes on
+    out += look("SOCKETS", 2, 900) + look("SOCKETS", 1 << 31, 900, {"fd": MASK})
+    out += look("SOCKETS", 1, 100, one, unseen=4)  # there twice
+    eth = {"name": "eth0", "kind": "net", "number": 0, "received": 10, "sent": 20, "rate": 10**10,
+           "state": "up", "errors": 3, "address": "52:54:00:12:34:56"}
+    mlx = {"name": "mlx5_0", "kind": "infiniband", "number": 2, "rate": 2 * 10**11}
+    out += look("PORTS", 3, 900, eth, mlx, {**mlx, "number": 1}) + look("PORTS", 1, 100, eth)
+    out += look("PORTS", 1, 100, {**eth, "sent": 21}, {})
+    out += chunk("CMA", time=500, peer=[{"pid": 9, "reads": 1, "read": 4096},
+                                        {"pid": 7, "refused": 1, "error": 1, "error_time": 400}],
+                 process=A)
+    again = {"pid": 9, "reads": 2, "read": MASK, "writes": 3, "written": 4}
+    return out + chunk("CMA", peer=[again], process=A)
+
+
+def fabric():
+    """What was seen of fabrics and of the kernel: all fields, added up, replaced and repeated."""
+    out = process_chunk(A, 0) + fabric_attempts() + fabric_endpoints() + fabric_kernel()
+    line = {"library": "libfabric", "level": "warn", "subsystem": "ep_ctrl", "provider": "cxi",
+            "function": "cxip_ep_enable", "line": 123, "text": "Failed to allocate CP, ret: -22"}
+    out += chunk("LOG", id=2, count=1, time=5, **line, process=A)
+    out += chunk("LOG", id=1, text=b"odd \xff\x1b[31m\0hidden", process=A)
+    out += chunk("LOG", id=2, count=40, time=5, **line, process=A, zstd=True)
+    out += chunk("LOG", count=3, process=A) + chunk("LOG", count=9, text="not a line", process=A)
+    items = [{"what": "pml", "name": "ob1", "how": "selected", "source": "symbol"},
+             {"what": "btl", "name": "vader", "how": "loaded"},
+             {"what": "probe", "name": "ucx", "how": "absent"}, {}]
+    out += chunk("CHOICE", item=items, process=A)
+    out += chunk("CHOICE", item=[{"what": "probe", "name": "ucx", "how": "on"}], process=A)
+    # Of no process, and of one that says nothing else.
+    return out + chunk("CHOICE", item=items) + chunk("CMA", process=B)
+
+
+def malformed_fabric():
+    """Right checksums, wrong content, up to three lists deep: of none is anything used."""
+    short = b"\x80"
+    lane, peer = data(9, short), record(8, text(1, "p"), data(9, b"\x03\x05ab"))
+    bad = [
+        chunk("ATTEMPT", number(1, 1), data(16, short), process=A),
+        chunk("ENDPOINT", number(1, 1), data(8, short), process=A),
+        chunk("ENDPOINT", number(1, 1), data(8, lane), process=A),
+        chunk("ENDPOINT", number(1, 1), record(8, text(1, "good")), peer, process=A),
+        frame("LOG", number(1, 1) + b"\x11", A),
+        chunk("SOCKETS", number(1, 1), record(3, number(10, 4)), data(3, short), process=A),
+        chunk("PORTS", data(3, b"\x03\x05ab"), process=A),
+        chunk("CMA", record(1, number(1, 5)), data(1, short), process=A),
+        chunk("CHOICE", record(1, text(1, "pml")), data(1, b"\x08" + b"\xff" * 10), process=A),
+        frame("CHOICE", w.compress(record(1, text(1, "pml"))), A, flags=1, raw_length=99),
+    ]
+    # What looks nested where the format has nothing inside is only bytes.
+    good = chunk("ENDPOINT", record(8, record(9, data(2, short))), process=B)
+    return rank_chunk(A, 0) + b"".join(bad) + good + chunk("LOG", data(8, short), process=B)
+
+
 TRACES = {
     "full.mpiw": full, "folder.mpiw": folder, "hang.mpiw": hang, "edges.mpiw": edges,
     "damaged.mpiw": damaged, "malformed.mpiw": malformed, "malformed-events.mpiw": malformed_events,
-    "facts.mpiw": facts, "deep.mpiw": deep,
+    "facts.mpiw": facts, "deep.mpiw": deep, "fabric.mpiw": fabric,
+    "malformed-fabric.mpiw": malformed_fabric,
 }
 
 

@@ -37,7 +37,7 @@ class Golden(unittest.TestCase):
     maxDiff = 4000
 
     def test_traces_read_as_ever(self):
-        self.assertGreaterEqual(len(traces()), 9)
+        self.assertGreaterEqual(len(traces()), 11)
         for trace in traces():
             with self.subTest(trace=trace):
                 result = run(trace)
