@@ -43,6 +43,8 @@ enum mw_setting_origin {
     MW_ORIGIN_FILE,         /* source: "path:line" */
     MW_ORIGIN_OVERRIDE,     /* a file that wins over the environment */
     MW_ORIGIN_COMMAND_LINE, /* of the launcher, and not in the environment of the rank */
+    MW_ORIGIN_PERHAPS,      /* a file that the library may or may not obey: in force only where no
+                               other place sets it, and then not certain */
 };
 
 /* A place that sets it. */
@@ -73,7 +75,7 @@ struct mw_setting {
     enum mw_setting_family family;
     const struct mw_setting_variant *variants; /* that of most processes first */
     size_t variant_count;
-    int everywhere; /* one variant, all processes */
+    int everywhere;  /* one variant, all processes */
     int by_launcher; /* the launcher sets it in each of its jobs: says nothing about this one */
     enum mw_setting_verdict verdict;
     const char *suggestion; /* the name that may be meant; NULL none */

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which libraries the job had loaded, by family, with the texts in their files and the plug-ins that lie
+ * beside them (settings_private.h). Files are read when a setting of the family asks for it. */
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/analysis/settings_private.h"
+
+#define COUNT(list)  (sizeof(list) / sizeof *(list))
+#define PLUGINS_MOST 4096
+
+const char *mw_path_base(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static int begins(const char *text, const char *prefix)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+void mw_libraries_init(struct mw_libraries *libraries, const struct mw_model *model)
+{
+    struct mw_index seen = {0};
+    libraries->model = model;
+    libraries->version = "";
+    for (size_t i = 0; i < model->process_count; i++) {
+        const struct mw_process *process = mw_trace_process(model->trace, i);
+        libraries->abi = !i || libraries->abi == process->abi ? process->abi : 0;
+        if (strlen(process->library_version) > strlen(libraries->version))
+            libraries->version = process->library_version;
+        for (size_t m = 0; m < process->module_count; m++) {
+            const struct mw_module *module = &process->modules[m];
+            uint64_t key = mw_hash_bytes(mw_hash_text(1, module->path), module->build_id,
+                                         module->build_id_size);
+            if (mw_index_put(&seen, key) == libraries->modules.count)
+                *mw_vector_add(&libraries->modules) = module;
+        }
+    }
+    mw_index_free(&seen);
+}
+
+void mw_libraries_free(struct mw_libraries *libraries)
+{
+    for (size_t i = 0; i < MW_FAMILIES; i++) {
+        struct mw_library_set *set = &libraries->sets[i];
+        mw_texts_free(set->texts);
+        free(set->reason);
+        for (size_t p = 0; p < set->plugins.count; p++) {
+            mw_texts_free(set->plugins.at[p].texts);
+            free(set->plugins.at[p].path);
+        }
+        free(set->plugins.at);
+    }
+    mw_texts_free(libraries->all);
+    free(libraries->modules.at);
+}
+
+/* libucp, libucs, libuct, libucm and their plug-ins, also where a package has renamed them. */
+static int is_ucx(const char *base)
+{
+    return begins(base, "libuc") && base[5] && strchr("pstm", base[5]) &&
+           strchr("._-", base[6] ? base[6] : '.');
+}
+
+static int is_fabric(const char *base)
+{
+    return begins(base, "libfabric") || strstr(base, "-fi.so") != NULL;
+}
+
+static int is_openmpi(const char *base)
+{
+    static const char *const prefixes[] = {"libmpi.so",   "libopen-", "libopen_", "libmca_",
+                                           "liboshmem.so", "mca_",     "libmpi_"};
+    for (size_t i = 0; i < COUNT(prefixes); i++)
+        if (begins(base, prefixes[i]))
+            return 1;
+    return 0;
+}
+
+static int belongs(enum mw_setting_family family, const struct mw_module *module)
+{
+    const char *base = mw_path_base(module->path);
+    switch (family) {
+    case MW_FAMILY_OPENMPI:
+        return is_openmpi(base);
+    case MW_FAMILY_PMIX:
+        return begins(base, "libpmix");
+    case MW_FAMILY_MPICH:
+    case MW_FAMILY_INTEL:
+    case MW_FAMILY_MVAPICH:
+        return module->role == MW_MODULE_MPI || begins(base, "libmpi");
+    case MW_FAMILY_LIBFABRIC:
+    case MW_FAMILY_PSM3:
+        return is_fabric(base);
+    case MW_FAMILY_UCX:
+        return is_ucx(base);
+    case MW_FAMILY_PSM2:
+        return begins(base, "libpsm2");
+    default:
+        return 0;
+    }
+}
+
+static int is_plugin(enum mw_setting_family family, const char *name)
+{
+    const char *end = strstr(name, ".so");
+    if (!end)
+        return 0;
+    switch (family) {
+    case MW_FAMILY_OPENMPI:
+        return begins(name, "mca_") && !end[3];
+    case MW_FAMILY_LIBFABRIC:
+        return strstr(name, "-fi.so") && !end[3];
+    case MW_FAMILY_UCX:
+        return is_ucx(name) && end[3] == '.' && !strchr(end + 4, '.'); /* "libuct_ib.so.0" */
+    default:
+        return 0;
+    }
+}
+
+static int is_loaded(const struct mw_libraries *libraries, const char *name)
+{
+    size_t stem = (size_t)(strstr(name, ".so") - name) + 3;
+    for (size_t i = 0; i < libraries->modules.count; i++)
+        if (!strncmp(mw_path_base(libraries->modules.at[i]->path), name, stem))
+            return 1;
+    return 0;
+}
+
+static void plugins_read(struct mw_libraries *libraries, enum mw_setting_family family,
+                         const char *folder)
+{
+    struct mw_library_set *set = &libraries->sets[family];
+    DIR *dir = opendir(folder);
+    struct dirent *entry;
+    while (dir && (entry = readdir(dir)) && set->plugins.count < PLUGINS_MOST) {
+        if (!is_plugin(family, entry->d_name))
+            continue;
+        struct mw_plugin *plugin = mw_vector_add(&set->plugins);
+        plugin->path = mw_format("%s/%s", folder, entry->d_name);
+        plugin->name = mw_path_base(plugin->path);
+        plugin->loaded = is_loaded(libraries, plugin->name);
+    }
+    if (dir)
+        closedir(dir);
+}
+
+/* Plug-ins lie where a loaded one came from, else in a folder beside the library. */
+static void plugins_find(struct mw_libraries *libraries, enum mw_setting_family family)
+{
+    static const char *const beside[MW_FAMILIES] = {[MW_FAMILY_OPENMPI] = "openmpi",
+                                                    [MW_FAMILY_LIBFABRIC] = "libfabric",
+                                                    [MW_FAMILY_UCX] = "ucx"};
+    struct mw_library_set *set = &libraries->sets[family];
+    const char *library = NULL;
+    if (!beside[family])
+        return;
+    for (size_t i = 0; i < libraries->modules.count && !set->plugins.count; i++) {
+        const struct mw_module *module = libraries->modules.at[i];
+        const char *base = mw_path_base(module->path);
+        if (!belongs(family, module) || base == module->path)
+            continue;
+        int plugin = family == MW_FAMILY_OPENMPI ? begins(base, "mca_") : 0;
+        if (!plugin) {
+            library = module->path;
+            continue;
+        }
+        char *folder = mw_format("%.*s", (int)(base - module->path - 1), module->path);
+        plugins_read(libraries, family, folder);
+        free(folder);
+    }
+    if (set->plugins.count || !library)
+        return;
+    char *folder = mw_format("%.*s%s", (int)(mw_path_base(library) - library), library,
+                             beside[family]);
+    plugins_read(libraries, family, folder);
+    free(folder);
+}
+
+static void set_read(struct mw_libraries *libraries, enum mw_setting_family family)
+{
+    struct mw_library_set *set = &libraries->sets[family];
+    struct mw_texts *texts = mw_texts_create();
+    for (size_t i = 0; i < libraries->modules.count; i++) {
+        const struct mw_module *module = libraries->modules.at[i];
+        if (!belongs(family, module))
+            continue;
+        set->loaded++;
+        const char *reason =
+            set->reason ? NULL
+                        : mw_texts_add(texts, module->path, module->build_id,
+                                       module->build_id_size);
+        if (reason)
+            set->reason = mw_format("%s was loaded, but %s", mw_path_base(module->path), reason);
+    }
+    if (!set->loaded && !set->reason)
+        set->reason = mw_text_copy("its library was not seen");
+    if (set->reason)
+        mw_texts_free(texts);
+    else
+        set->texts = texts;
+    if (set->texts)
+        plugins_find(libraries, family);
+}
+
+struct mw_library_set *mw_libraries_set(struct mw_libraries *libraries,
+                                        enum mw_setting_family family)
+{
+    struct mw_library_set *set = &libraries->sets[family];
+    if (!set->looked) {
+        set->looked = 1;
+        set_read(libraries, family);
+    }
+    return set;
+}
+
+struct mw_texts *mw_plugin_texts(struct mw_plugin *plugin)
+{
+    if (!plugin->texts && !plugin->reason) {
+        plugin->texts = mw_texts_create();
+        plugin->reason = mw_texts_add(plugin->texts, plugin->path, NULL, 0);
+        if (plugin->reason) {
+            mw_texts_free(plugin->texts);
+            plugin->texts = NULL;
+        }
+    }
+    return plugin->texts;
+}
+
+int mw_libraries_anywhere(struct mw_libraries *libraries, const char *name, const char **file)
+{
+    if (!libraries->all_looked) {
+        libraries->all_looked = libraries->all_read = 1;
+        libraries->all = mw_texts_create();
+        for (size_t i = 0; i < libraries->modules.count; i++) {
+            const struct mw_module *module = libraries->modules.at[i];
+            const char *path = module->path;
+            if (module->role == MW_MODULE_MPIWATCH || path[0] != '/')
+                continue; /* our own table of names says nothing; the vDSO has no file */
+            if (mw_texts_add(libraries->all, path, module->build_id, module->build_id_size))
+                libraries->all_read = 0;
+        }
+    }
+    *file = mw_texts_file_of(libraries->all, name, strlen(name), 0);
+    return *file ? 1 : libraries->all_read ? 0 : -1;
+}
+
+/* What the probes say. */
+static int was_seen(const struct mw_process *process, const char *library)
+{
+    int absent = 0;
+    for (size_t i = 0; i < process->attempt_count; i++)
+        if (!strcmp(process->attempts[i].library, library))
+            return 1;
+    for (size_t i = 0; i < process->endpoint_count; i++)
+        if (!strcmp(process->endpoints[i].library, library))
+            return 1;
+    for (size_t i = 0; i < process->choice_count; i++) {
+        const struct mw_choice *choice = &process->choices[i];
+        if (strcmp(choice->name, library))
+            continue;
+        if (!strcmp(choice->what, "version"))
+            return 1;
+        absent |= !strcmp(choice->what, "probe") && !strcmp(choice->how, "absent");
+    }
+    return absent ? 0 : -1;
+}
+
+/* A library that has libfabric or UCX inside, without a file of their own. */
+static int is_inside(struct mw_libraries *libraries, enum mw_setting_family family)
+{
+    static const char *const marks[MW_FAMILIES] = {[MW_FAMILY_LIBFABRIC] = "FI_LOG_LEVEL",
+                                                   [MW_FAMILY_UCX] = "UCX_CONFIG_DIR"};
+    struct mw_library_set *mpi = mw_libraries_set(
+        libraries, libraries->abi == MW_ABI_OPENMPI ? MW_FAMILY_OPENMPI : MW_FAMILY_MPICH);
+    if (!mpi->texts)
+        return -1;
+    /* libfabric makes the names of its variables by this pattern, and nobody else has it */
+    if (family == MW_FAMILY_LIBFABRIC && mw_texts_find(mpi->texts, "FI_%s_%s", 8, 0))
+        return 1;
+    return mw_texts_find(mpi->texts, marks[family], strlen(marks[family]), 0) != MW_TEXTS_NOT;
+}
+
+int mw_libraries_came(struct mw_libraries *libraries, enum mw_setting_family family)
+{
+    const char *library = family == MW_FAMILY_UCX ? "ucx" : "libfabric";
+    int absent = libraries->model->process_count > 0;
+    for (size_t i = 0; i < libraries->modules.count; i++)
+        if (belongs(family, libraries->modules.at[i]))
+            return 1;
+    for (size_t i = 0; i < libraries->model->process_count; i++) {
+        const struct mw_process *process = mw_trace_process(libraries->model->trace, i);
+        int seen = was_seen(process, library);
+        if (seen == 1)
+            return 1;
+        if (seen || !process->module_count)
+            absent = 0;
+    }
+    int inside = is_inside(libraries, family);
+    if (inside == 1)
+        return -1;
+    return inside == 0 || absent ? 0 : -1;
+}
+
+char *mw_libraries_device(const struct mw_libraries *libraries)
+{
+    static const char mark[] = "MPICH Device:";
+    for (size_t i = 0; i < libraries->model->process_count; i++) {
+        const struct mw_process *process = mw_trace_process(libraries->model->trace, i);
+        const char *at = strstr(process->library_version, mark);
+        if (at) {
+            at += sizeof(mark) - 1;
+            at += strspn(at, " \t");
+            return mw_format("%.*s", (int)strcspn(at, "\r\n \t"), at);
+        }
+        for (size_t c = 0; c < process->choice_count; c++)
+            if (!strcmp(process->choices[c].what, "netmod") && process->choices[c].name[0])
+                return mw_format("%s%s", strchr(process->choices[c].name, ':') ? "" : "ch4:",
+                                 process->choices[c].name);
+    }
+    return mw_text_copy("");
+}
+
+const char *mw_libraries_mpi(const struct mw_libraries *libraries)
+{
+    const char *version = libraries->version;
+    if (libraries->abi == MW_ABI_OPENMPI)
+        return "Open MPI";
+    if (libraries->abi == MW_ABI_MPICH)
+        return strstr(version, "Intel")     ? "Intel MPI"
+               : strstr(version, "MVAPICH") ? "MVAPICH"
+               : strstr(version, "CRAY")    ? "Cray MPICH"
+                                            : "MPICH";
+    if (libraries->abi == MW_ABI_STANDARD && strstr(version, "Open MPI"))
+        return "Open MPI";
+    if (libraries->abi == MW_ABI_STANDARD && strstr(version, "MPICH"))
+        return "MPICH";
+    return "";
+}
