@@ -18,6 +18,7 @@
 static _Atomic int started; /* somebody has begun, or decided against it */
 static struct mw_job_facts job;
 static struct mw_clock_sample first_sample;
+static uint64_t probes_ns; /* what the last steps of the probes took, before the real MPI_Finalize */
 
 /* In the child of a fork: the mapping and the file are the parent's. */
 static void forget_in_child(void)
@@ -126,7 +127,7 @@ static void end(struct mw_thread_state *thread, enum mw_end_reason reason, int c
         mw_health("call-sites-lost", "more different call sites than there is room for: the others are known by "
                                      "their return address, or not at all");
     mw_health_flush();
-    mw_facts_cost(mw_clock_ns(CLOCK_MONOTONIC_RAW) - began);
+    mw_facts_cost(probes_ns + mw_clock_ns(CLOCK_MONOTONIC_RAW) - began);
     mw_facts_end(reason, time, code, mw_now());
     mw_output_set_state(MW_MAP_ENDED);
     mw_output_end();
@@ -202,7 +203,9 @@ void mw_init_thread_end(struct mw_call *call, int rc, int *provided)
 
 void mw_finalize_begin(struct mw_call *call)
 {
+    uint64_t began = mw_clock_ns(CLOCK_MONOTONIC_RAW);
     mw_probes_finish(MW_END_FINALIZE); /* MPI takes its connections and endpoints down */
+    probes_ns += mw_clock_ns(CLOCK_MONOTONIC_RAW) - began;
     mw_comms_stop();
     mw_open(call, 0, MW_PEER_NONE, 0, 0);
 }
