@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "output/output.h"
+#include "probe/redact.h"
 #include "record/record.h"
 #include "trace/chunk.h"
 #include "trace/fields.h"
@@ -87,6 +88,16 @@ static void put_word(struct mw_buffer *buffer, unsigned field, const char *text)
         mw_put_bytes(buffer, field, text, length);
 }
 
+/* Libraries log settings as well: without their secrets. */
+static void put_text(struct mw_buffer *buffer, const char *text, size_t size)
+{
+    char whole[MW_LOG_TEXT + 1], clean[MW_LOG_TEXT + 1];
+    memcpy(whole, size ? text : "", size);
+    whole[size] = '\0';
+    mw_redact_value(NULL, whole, clean, sizeof clean);
+    mw_put_text(buffer, MW_F_LOG_text, clean);
+}
+
 static void write_line(struct log_line *line)
 {
     uint8_t memory[LINE_FIELDS + COUNT_FIELD];
@@ -136,8 +147,7 @@ static void encode(struct log_line *line, const struct source *source, const cha
     put_word(&buffer, MW_F_LOG_provider, source->provider);
     put_word(&buffer, MW_F_LOG_function, source->function);
     mw_put_u64(&buffer, MW_F_LOG_line, source->line);
-    if (text_size)
-        mw_put_bytes(&buffer, MW_F_LOG_text, text, text_size);
+    put_text(&buffer, text, text_size);
     mw_put_u64(&buffer, MW_F_LOG_time, mw_now());
     line->size = buffer.size;
 }

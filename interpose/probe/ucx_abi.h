@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef int mw_ucs_status;     /* ucs_status_t: an int-sized enum */
+typedef signed char mw_ucs_status; /* ucs_status_t is a packed enum */
 typedef void *mw_ucs_pointer;  /* ucs_status_ptr_t: NULL done, a small negative number, or a request */
 typedef void *mw_ucp_object;   /* any handle */
 typedef uint64_t mw_ucp_type;  /* ucp_datatype_t */
