@@ -168,7 +168,7 @@ struct mw_matrix *mw_matrix_create(const struct mw_tally *tally,
     matrix->size = by == MW_BY_NODE ? (int64_t)tally->model->node_count : tally->model->world_size;
     if (matrix->transports)
         matrix_transports(matrix, &index);
-    else
+    else if (metric->value)
         matrix_figures(matrix, &index);
     mw_index_free(&index);
     if (matrix->cells.count)

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "analyzer/analysis/settings.h"
 #include "analyzer/analysis/stuck.h"
 #include "analyzer/analysis/tally.h"
 #include "analyzer/base/memory.h"
@@ -43,6 +44,10 @@ struct mw_analysis *mw_analysis_open(const struct mw_paths *paths, unsigned part
         analysis->tally = read_events(analysis);
     if (parts & MW_ANALYSIS_STUCK)
         analysis->stuck = mw_stuck_create(analysis->tally);
+    if (parts & MW_ANALYSIS_SETTINGS) {
+        mw_progress_begin("looking up settings", 0);
+        analysis->settings = mw_settings_create(analysis->model);
+    }
     return analysis;
 }
 
@@ -50,6 +55,7 @@ void mw_analysis_close(struct mw_analysis *analysis)
 {
     if (!analysis)
         return;
+    mw_settings_free(analysis->settings);
     mw_stuck_free(analysis->stuck);
     mw_tally_free(analysis->tally);
     mw_comms_free(analysis->comms);

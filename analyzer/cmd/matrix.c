@@ -22,7 +22,7 @@ struct options {
 };
 
 static const struct argp_option option_list[] = {
-    {"metric", 'm', "METRIC", 0, "bytes (the default), messages or time", 0},
+    {"metric", 'm', "METRIC", 0, "bytes (the default), messages, time or transport", 0},
     {"kind", 'k', "KIND", 0, "which calls: p2p (the default)", 0},
     {"by", 'b', "WHAT", 0, "rank (the default) or node", 0},
     {"format", 'f', "FORMAT", 0, "text (the default), csv or json", 0},
@@ -95,8 +95,8 @@ static void matrix_print(const struct mw_matrix *matrix, const struct options *o
 static int matrix_write(const struct mw_analysis *analysis, const struct options *options)
 {
     struct mw_output output;
-    struct mw_matrix *matrix = mw_matrix_create(analysis->tally, options->metric, options->kind,
-                                                (enum mw_matrix_by)options->by);
+    struct mw_matrix *matrix = mw_matrix_create(analysis->tally, analysis->transports, options->metric,
+                                                options->kind, (enum mw_matrix_by)options->by);
     mw_progress_end();
     int status = MW_EXIT_FAILED;
     if (!mw_output_open(&output, options->output, 0)) {
@@ -114,13 +114,16 @@ static int run(int argc, char **argv)
         parse_option,
         "TRACE...",
         "Who talked to whom: a figure for each ordered pair of ranks or nodes. CSV has the header "
-        "src,dst,value and a row for each pair that is not zero, in bytes, messages or seconds.",
+        "src,dst,value and a row for each pair that is not zero, in bytes, messages or seconds, or "
+        "with the names of the transports that it used.",
         NULL,
         NULL,
         NULL};
     struct options options = {.metric = &mw_metrics[0], .kind = &mw_kinds[0], .top = 20};
     argp_parse(&parser, argc, argv, 0, NULL, &options);
-    struct mw_analysis *analysis = mw_analysis_open(&options.paths, MW_ANALYSIS_TALLY);
+    struct mw_analysis *analysis =
+        mw_analysis_open(&options.paths,
+                         options.metric->value ? MW_ANALYSIS_TALLY : MW_ANALYSIS_TRANSPORTS);
     int status = analysis ? matrix_write(analysis, &options) : MW_EXIT_FAILED;
     mw_analysis_close(analysis);
     free(options.paths.at);

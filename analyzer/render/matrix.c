@@ -32,6 +32,13 @@ static void csv_name(const struct mw_matrix *matrix, int64_t number, FILE *out)
         mw_csv_text(number < 0 ? "" : matrix->model->nodes[number].host, out);
 }
 
+static void csv_label(const struct mw_matrix *matrix, const struct mw_matrix_cell *cell, FILE *out)
+{
+    char *label = mw_matrix_cell_label(matrix, cell);
+    mw_csv_text(label, out);
+    free(label);
+}
+
 void mw_matrix_csv(const struct mw_matrix *matrix, FILE *out)
 {
     fputs("src,dst,value\n", out);
@@ -41,7 +48,10 @@ void mw_matrix_csv(const struct mw_matrix *matrix, FILE *out)
         fputc(',', out);
         csv_name(matrix, cell->dst, out);
         fputc(',', out);
-        value_print(matrix, cell->value, out);
+        if (matrix->transports)
+            csv_label(matrix, cell, out);
+        else
+            value_print(matrix, cell->value, out);
         fputc('\n', out);
     }
 }
@@ -59,6 +69,18 @@ static void json_name(const struct mw_matrix *matrix, int64_t number, FILE *out)
     }
 }
 
+/* The members of an object, without its braces, behind others. */
+static void json_transports(const struct mw_matrix *matrix, const struct mw_matrix_cell *cell,
+                            FILE *out)
+{
+    json_t *members = mw_matrix_cell_json(matrix, cell);
+    char *text = json_dumps(members, JSON_REAL_PRECISION(15));
+    if (text)
+        fprintf(out, ", %.*s", (int)strlen(text) - 2, text + 1);
+    free(text);
+    json_decref(members);
+}
+
 void mw_matrix_json(const struct mw_matrix *matrix, const json_t *head, FILE *out)
 {
     char *text = json_dumps(head, MW_JSON_FLAGS);
@@ -74,8 +96,12 @@ void mw_matrix_json(const struct mw_matrix *matrix, const json_t *head, FILE *ou
         json_name(matrix, cell->src, out);
         fputs(", \"dst\": ", out);
         json_name(matrix, cell->dst, out);
-        fputs(", \"value\": ", out);
-        value_print(matrix, cell->value, out);
+        if (matrix->transports) {
+            json_transports(matrix, cell, out);
+        } else {
+            fputs(", \"value\": ", out);
+            value_print(matrix, cell->value, out);
+        }
         fputc('}', out);
     }
     fputs("\n ]\n}\n", out);

@@ -21,4 +21,16 @@ void mw_matrix_text(const struct mw_matrix *matrix, const json_t *head, size_t t
  * the cells. */
 json_t *mw_matrix_head(const struct mw_matrix *matrix, const char *const *paths, size_t count);
 
+/* Cells that are transports, of which the functions above make use. */
+/* "vader+cma"; "unknown" where it is not known, or not for all. Newly allocated. */
+char *mw_matrix_cell_label(const struct mw_matrix *matrix, const struct mw_matrix_cell *cell);
+/* The members of a cell of JSON after its pair. Taken over by the caller. */
+json_t *mw_matrix_cell_json(const struct mw_matrix *matrix, const struct mw_matrix_cell *cell);
+/* A grid of words or letters, or a list; `top` pairs of it. */
+void mw_matrix_transports_text(const struct mw_matrix *matrix, size_t top, FILE *out);
+/* For qsort of pointers to cells: the largest value first. */
+int mw_matrix_value_compare(const void *left, const void *right);
+/* The name of a rank or a node for people. Newly allocated. */
+char *mw_matrix_name(const struct mw_matrix *matrix, int64_t number);
+
 #endif

@@ -18,14 +18,14 @@
 
 static char *value_text(const struct mw_matrix *matrix, double value)
 {
-    if (!strcmp(matrix->metric->unit, "bytes"))
+    if (!strcmp(matrix->metric->unit, "bytes") || matrix->transports)
         return mw_number_bytes(value);
     if (!strcmp(matrix->metric->unit, "seconds"))
         return mw_number_seconds(value / 1e9);
     return mw_number_count(value);
 }
 
-static char *name_text(const struct mw_matrix *matrix, int64_t number)
+char *mw_matrix_name(const struct mw_matrix *matrix, int64_t number)
 {
     if (matrix->by == MW_BY_RANK)
         return mw_format("%" PRId64, number);
@@ -116,14 +116,14 @@ static void text_grid(const struct mw_matrix *matrix, const int64_t *axis, size_
     struct mw_table *table = mw_table_create();
     mw_table_column(table, ">from");
     for (size_t i = 0; i < count; i++) {
-        char *name = name_text(matrix, axis[i]), *column = mw_format(">%s", name);
+        char *name = mw_matrix_name(matrix, axis[i]), *column = mw_format(">%s", name);
         mw_table_column(table, column);
         free(name);
         free(column);
     }
     for (size_t row = 0; row < count; row++) {
         mw_table_row(table);
-        mw_table_cell(table, name_text(matrix, axis[row]));
+        mw_table_cell(table, mw_matrix_name(matrix, axis[row]));
         for (size_t i = 0; i < count; i++) {
             uint64_t value = cell_value(matrix, axis[row], axis[i]);
             mw_table_cell(table, value ? value_text(matrix, (double)value) : mw_text_copy("."));
@@ -132,7 +132,7 @@ static void text_grid(const struct mw_matrix *matrix, const int64_t *axis, size_
     mw_table_print(table, out);
 }
 
-static int value_compare(const void *left, const void *right)
+int mw_matrix_value_compare(const void *left, const void *right)
 {
     const struct mw_matrix_cell *a = *(const struct mw_matrix_cell *const *)left;
     const struct mw_matrix_cell *b = *(const struct mw_matrix_cell *const *)right;
@@ -157,11 +157,11 @@ static void text_list(const struct mw_matrix *matrix, size_t top, FILE *out)
     mw_table_column(table, ">share");
     for (size_t i = 0; i < count; i++)
         sorted[i] = &matrix->cells.at[i];
-    qsort(sorted, count, sizeof(*sorted), value_compare);
+    qsort(sorted, count, sizeof(*sorted), mw_matrix_value_compare);
     for (size_t i = 0; i < count && i < top; i++) {
         mw_table_row(table);
-        mw_table_cell(table, name_text(matrix, sorted[i]->src));
-        mw_table_cell(table, name_text(matrix, sorted[i]->dst));
+        mw_table_cell(table, mw_matrix_name(matrix, sorted[i]->src));
+        mw_table_cell(table, mw_matrix_name(matrix, sorted[i]->dst));
         mw_table_cell(table, value_text(matrix, (double)sorted[i]->value));
         mw_table_cell(table, mw_number_percent((double)sorted[i]->value / (double)matrix->total));
         rest -= (double)sorted[i]->value;
@@ -186,7 +186,9 @@ void mw_matrix_text(const struct mw_matrix *matrix, const json_t *head, size_t t
     if (!matrix->cells.count)
         return;
     fputc('\n', out);
-    if (count && matrix->by == MW_BY_RANK)
+    if (matrix->transports)
+        mw_matrix_transports_text(matrix, top, out);
+    else if (count && matrix->by == MW_BY_RANK)
         text_grid(matrix, axis, count, out);
     else
         text_list(matrix, top, out);
