@@ -173,7 +173,8 @@ static enum mw_status family_finish(struct mw_process_entry *entry, const struct
     const struct mw_vector *rows = &entry->rows[family->things].vector;
     const struct mw_vector *part_rows = &entry->rows[family->parts].vector;
     size_t row = tables[family->things].row, part_row = tables[family->parts].row;
-    const uint8_t *next = part_rows->items, *end = next + part_rows->count * part_row;
+    const uint8_t *next = part_rows->items;
+    const uint8_t *end = next ? next + part_rows->count * part_row : NULL;
     void *things, *parts;
     if (rows->count == 0)
         return MW_OK;
