@@ -55,6 +55,7 @@ static json_t *build_report(const struct mw_analysis *analysis, const struct opt
                               .comms = analysis->comms,
                               .tally = analysis->tally,
                               .stuck = analysis->stuck,
+                              .settings = analysis->settings,
                               .paths = options->paths.at,
                               .path_count = options->paths.count};
     in.top = options->top >= 0 ? (size_t)options->top : options->format == TEXT ? 10 : 100;
@@ -92,7 +93,8 @@ static int run(int argc, char **argv)
     struct options options = {.top = -1};
     argp_parse(&parser, argc, argv, 0, NULL, &options);
     struct mw_analysis *analysis =
-        mw_analysis_open(&options.paths, MW_ANALYSIS_TALLY | MW_ANALYSIS_STUCK);
+        mw_analysis_open(&options.paths, MW_ANALYSIS_TALLY | MW_ANALYSIS_STUCK |
+                                                             MW_ANALYSIS_SETTINGS);
     int status = MW_EXIT_FAILED;
     if (analysis) {
         json_t *report = build_report(analysis, &options);

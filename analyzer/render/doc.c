@@ -3,6 +3,7 @@
 #include "analyzer/render/doc.h"
 
 #include "analyzer/render/json.h"
+#include "analyzer/render/settings.h"
 
 json_t *mw_doc_report(const struct mw_doc_input *in)
 {
@@ -21,6 +22,7 @@ json_t *mw_doc_report(const struct mw_doc_input *in)
     json_object_set_new(report, "communicators", mw_doc_comms(in));
     json_object_set_new(report, "stuck", mw_doc_stuck(in));
     json_object_set_new(report, "environment", mw_doc_environment(in->model));
+    json_object_set_new(report, "settings", mw_doc_settings(in->model, in->settings));
     json_object_set_new(report, "health", mw_doc_health(in->model));
     json_object_set_new(report, "cost", mw_doc_cost(in->model));
     json_object_set_new(report, "damage", mw_doc_damage(in->model->trace, in->tally));

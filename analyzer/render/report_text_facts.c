@@ -8,59 +8,10 @@
 #include "analyzer/render/doc.h"
 #include "analyzer/render/json.h"
 #include "analyzer/render/number.h"
+#include "analyzer/render/settings.h"
 #include "analyzer/render/text.h"
 
-#define SETTINGS_SHOWN 16
 #define DAMAGE_SHOWN   10
-
-/* From a file of parameters. */
-static int is_parameter(const json_t *fact)
-{
-    return strcmp(mw_json_string(fact, "section"), "parameter") == 0;
-}
-
-/* Settings that steer MPI and the fabric: the others are in the JSON form. */
-static int setting_matters(const json_t *fact)
-{
-    static const char *const prefixes[] = {
-        "OMPI_MCA_", "PMIX_MCA_", "PRTE_MCA_", "UCX_",  "FI_",        "MPICH_", "MPIR_", "I_MPI_",
-        "MV2_",      "HCOLL_",    "PSM2_",     "PSM3_", "SLINGSHOT_", "NCCL_",  "RCCL_"};
-    /* Open MPI's launcher sets these in every job: they say nothing about it. */
-    static const char *const noise[] = {
-        "OMPI_MCA_orte_",         "OMPI_MCA_ess",      "OMPI_MCA_pmix", "OMPI_MCA_initial_",
-        "OMPI_MCA_shmem_RUNTIME", "PMIX_MCA_mca_base", "PMIX_MCA_psec"};
-    const char *key = mw_json_string(fact, "key");
-    for (size_t i = 0; i < sizeof(noise) / sizeof(noise[0]); i++)
-        if (!strncmp(key, noise[i], strlen(noise[i])))
-            return 0;
-    for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
-        if (!strncmp(key, prefixes[i], strlen(prefixes[i])))
-            return 1;
-    return is_parameter(fact);
-}
-
-static void setting_print(const json_t *fact, FILE *out)
-{
-    const json_t *values = json_object_get(fact, "values"), *first = json_array_get(values, 0);
-    const char *source = mw_json_string(first, "source");
-    size_t index;
-    json_t *value;
-    if (json_is_true(json_object_get(fact, "everywhere"))) {
-        mw_text_paragraph(out, MW_STYLE_PLAIN, "%s=%s%s%s%s", mw_json_string(fact, "key"),
-                          mw_json_string(first, "value"), source[0] ? "   (" : "", source,
-                          source[0] ? ")" : "");
-        return;
-    }
-    mw_text_paragraph(out, MW_STYLE_PLAIN,
-                      "%s is not the same on all ranks:", mw_json_string(fact, "key"));
-    json_array_foreach(values, index, value)
-    {
-        char *ranks = mw_text_fit_list(mw_json_string(value, "ranks"), 24);
-        mw_text_paragraph(out, MW_STYLE_PLAIN, "    %s   (rank %s)", mw_json_string(value, "value"),
-                          ranks);
-        free(ranks);
-    }
-}
 
 /* "value", "value and 2 others" where the ranks differ, or NULL. */
 static char *fact_text(const json_t *facts, const char *section, const char *key)
@@ -125,21 +76,11 @@ static void text_machine(const json_t *facts, FILE *out)
 void mw_text_environment(const json_t *report, FILE *out)
 {
     const json_t *facts = json_object_get(report, "environment");
-    size_t index, total = 0;
-    json_t *fact;
     if (!json_array_size(facts))
         return;
     mw_text_heading(out, "Environment");
     text_machine(facts, out);
-    mw_text_heading(out, "Settings of MPI and the fabric");
-    for (int parameters = 1; parameters >= 0; parameters--)
-        json_array_foreach(facts, index,
-                           fact) if (is_parameter(fact) == parameters && setting_matters(fact) &&
-                                     ++total <= SETTINGS_SHOWN) setting_print(fact, out);
-    if (!total)
-        mw_text_paragraph(out, MW_STYLE_PLAIN, "none is set");
-    if (total > SETTINGS_SHOWN)
-        mw_text_more(out, (double)total, SETTINGS_SHOWN, "settings");
+    mw_text_settings(report, out);
     fprintf(out, "  %s%zu facts about the environment in all: --format json%s\n",
             mw_style_on(out, MW_STYLE_DIM), json_array_size(facts),
             mw_style_off(out, MW_STYLE_DIM));
