@@ -13,8 +13,9 @@
 const char *argp_program_version = "mpiwatch " MW_VERSION;
 
 static const struct mw_command *const commands[] = {
-    &mw_command_run,  &mw_command_report,  &mw_command_matrix, &mw_command_info,
-    &mw_command_dump, &mw_command_collect, &mw_command_pack,   &mw_command_anonymize,
+    &mw_command_run,  &mw_command_report, &mw_command_check, &mw_command_transports, &mw_command_matrix,
+    &mw_command_info, &mw_command_dump,   &mw_command_collect,    &mw_command_pack,
+    &mw_command_anonymize,
 };
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 

@@ -24,7 +24,7 @@ struct mw_command {
 
 extern const struct mw_command mw_command_info, mw_command_report, mw_command_matrix,
     mw_command_dump, mw_command_run, mw_command_pack, mw_command_collect, mw_command_anonymize,
-    mw_command_transports;
+    mw_command_transports, mw_command_check;
 
 /* The trace arguments of a command line. */
 struct mw_paths {

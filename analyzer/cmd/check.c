@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * mpiwatch check: does a job do what is expected of it? For scripts, CI and git bisect run: exit
+ * code 0 all holds, 1 something does not, 125 cannot be judged, 129 wrong usage.
+ */
+#include <stdlib.h>
+
+#include "analyzer/cmd/analysis.h"
+#include "analyzer/cmd/command.h"
+#include "analyzer/findings/expectation.h"
+#include "analyzer/render/doc.h"
+#include "analyzer/render/findings.h"
+#include "analyzer/render/json.h"
+#include "analyzer/render/progress.h"
+#include "analyzer/render/text.h"
+
+#define EXIT_CANNOT_TELL    125 /* git bisect run skips the commit */
+#define DEFAULT_EXPECTATION "no-finding>=warning"
+
+enum format { TEXT, JSON };
+static const char *const formats[] = {"text", "json", NULL};
+
+struct options {
+    struct mw_paths paths;
+    int format;
+    const char *output;
+    MW_VECTOR(struct mw_expectation) expectations;
+    MW_VECTOR(struct mw_judgement) judgements; /* of each */
+};
+
+static const struct argp_option option_list[] = {
+    {"expect", 'e', "EXPECTATION", 0,
+     "what must hold, may be given several times (default: " DEFAULT_EXPECTATION ")", 0},
+    {"format", 'f', "FORMAT", 0, "text (the default) or json", 0},
+    {"output", 'o', "FILE", 0, "write to FILE instead of standard output", 0},
+    {0},
+};
+
+static void add_expectation(struct options *options, const char *text, struct argp_state *state)
+{
+    char *error = NULL;
+    if (!mw_expectation_parse(text, mw_vector_add(&options->expectations), &error))
+        return;
+    char *escaped = mw_text_escape(error);
+    fprintf(stderr, "%s: --expect: %s\nAn expectation is one of\n", state->name, escaped);
+    for (size_t i = 0; mw_expectation_grammar[i]; i++)
+        fprintf(stderr, "  %s\n", mw_expectation_grammar[i]);
+    exit(MW_EXIT_USAGE);
+}
+
+static error_t parse_option(int key, char *value, struct argp_state *state)
+{
+    struct options *options = state->input;
+    switch (key) {
+    case 'e':
+        add_expectation(options, value, state);
+        return 0;
+    case 'f':
+        options->format = mw_option_word(state, "--format", value, formats);
+        return 0;
+    case 'o':
+        options->output = value;
+        return 0;
+    case ARGP_KEY_ARG:
+        mw_paths_add(&options->paths, value);
+        return 0;
+    case ARGP_KEY_NO_ARGS:
+        argp_error(state, "which trace?");
+        return 0;
+    case ARGP_KEY_END:
+        if (!options->expectations.count)
+            add_expectation(options, DEFAULT_EXPECTATION, state);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* "\n\nEXPECTATION is one of ..." for --help. */
+static char *help_filter(int key, const char *text, void *input)
+{
+    (void)input;
+    if (key != ARGP_KEY_HELP_POST_DOC)
+        return (char *)text;
+    char *help = mw_text_copy("EXPECTATION is one of\n");
+    for (size_t i = 0; mw_expectation_grammar[i]; i++) {
+        char *longer = mw_format("%s  %s\n", help, mw_expectation_grammar[i]);
+        free(help);
+        help = longer;
+    }
+    char *whole = mw_format("%s\nExit status: 0 all hold, 1 one does not, 125 cannot be judged, "
+                            "129 wrong usage.",
+                            help);
+    free(help);
+    return whole;
+}
+
+static void judge(struct options *options, const struct mw_analysis *analysis)
+{
+    struct mw_finding_input in = {.model = analysis->model,
+                                  .tally = analysis->tally,
+                                  .transports = analysis->transports,
+                                  .settings = analysis->settings};
+    for (size_t i = 0; i < options->expectations.count; i++)
+        *mw_vector_add(&options->judgements) =
+            mw_expectation_judge(&options->expectations.at[i], &in, analysis->findings);
+}
+
+/* One that definitely fails beats any that cannot be judged. */
+static enum mw_verdict verdict_of(const struct options *options)
+{
+    enum mw_verdict verdict = MW_HOLDS;
+    for (size_t i = 0; i < options->judgements.count; i++) {
+        enum mw_verdict one = options->judgements.at[i].verdict;
+        if (one == MW_FAILS || verdict == MW_HOLDS)
+            verdict = one;
+        if (verdict == MW_FAILS)
+            break;
+    }
+    return verdict;
+}
+
+static int exit_code(enum mw_verdict verdict)
+{
+    return verdict == MW_HOLDS ? MW_EXIT_OK
+           : verdict == MW_FAILS ? MW_EXIT_FAILED
+                                 : EXIT_CANNOT_TELL;
+}
+
+static json_t *build_document(const struct options *options, const struct mw_analysis *analysis)
+{
+    json_t *document = mw_json_document("check"), *list = json_array();
+    enum mw_verdict verdict = verdict_of(options);
+    for (size_t i = 0; i < options->expectations.count; i++) {
+        const struct mw_judgement *judgement = &options->judgements.at[i];
+        json_t *reasons = json_array();
+        for (size_t r = 0; r < judgement->reasons.count; r++)
+            json_array_append_new(reasons, mw_json_text(judgement->reasons.at[r]));
+        json_array_append_new(list, json_pack("{s:o, s:s, s:o}", "expectation",
+                                              mw_json_text(options->expectations.at[i].text),
+                                              "verdict", mw_verdict_word(judgement->verdict),
+                                              "reasons", reasons));
+    }
+    json_object_set_new(document, "trace",
+                        mw_doc_trace(analysis->model, options->paths.at, options->paths.count));
+    json_object_set_new(document, "verdict", json_string(mw_verdict_word(verdict)));
+    json_object_set_new(document, "exit_code", json_integer(exit_code(verdict)));
+    json_object_set_new(document, "expectations", list);
+    json_object_set_new(document, "findings",
+                        mw_doc_findings(analysis->findings, analysis->model));
+    return document;
+}
+
+/* One line each, so that a script's log shows at a glance what broke. */
+static void write_text(const json_t *document, FILE *out)
+{
+    size_t index, number;
+    json_t *entry, *why;
+    json_array_foreach(json_object_get(document, "expectations"), index, entry)
+    {
+        const char *verdict = mw_json_string(entry, "verdict");
+        int bad = verdict[0] != 'h';
+        char *text = mw_text_escape(mw_json_string(entry, "expectation"));
+        fprintf(out, "%s%s%s: %s", bad ? mw_style_on(out, MW_STYLE_BAD) : "", verdict,
+                bad ? mw_style_off(out, MW_STYLE_BAD) : "", text);
+        free(text);
+        json_array_foreach(json_object_get(entry, "reasons"), number, why)
+        {
+            char *escaped = mw_text_escape(json_string_value(why));
+            fprintf(out, "%s%s", number ? "; " : ": ", escaped);
+            free(escaped);
+        }
+        fputc('\n', out);
+    }
+}
+
+static int write_result(const struct options *options, const struct mw_analysis *analysis)
+{
+    struct mw_output output;
+    if (mw_output_open(&output, options->output, 0))
+        return EXIT_CANNOT_TELL;
+    json_t *document = build_document(options, analysis);
+    if (options->format == JSON)
+        mw_json_write(document, output.stream);
+    else
+        write_text(document, output.stream);
+    json_decref(document);
+    /* who cannot read the answer must not take it for one */
+    return mw_output_close(&output, 0, 1) == MW_EXIT_OK ? exit_code(verdict_of(options))
+                                                        : EXIT_CANNOT_TELL;
+}
+
+static void options_free(struct options *options)
+{
+    for (size_t i = 0; i < options->expectations.count; i++)
+        mw_expectation_free(&options->expectations.at[i]);
+    for (size_t i = 0; i < options->judgements.count; i++)
+        mw_judgement_free(&options->judgements.at[i]);
+    free(options->expectations.at);
+    free(options->judgements.at);
+    free(options->paths.at);
+}
+
+static int run(int argc, char **argv)
+{
+    static const struct argp parser = {
+        option_list,
+        parse_option,
+        "TRACE...",
+        "Whether a job did what is expected of it: a line for each expectation that says what was "
+        "found instead, and where.\v",
+        NULL,
+        help_filter,
+        NULL};
+    struct options options = {0};
+    int status = EXIT_CANNOT_TELL;
+    argp_parse(&parser, argc, argv, 0, NULL, &options);
+    struct mw_analysis *analysis = NULL;
+    if (!mw_command_readable(&options.paths, MW_OPEN_RESIDUE))
+        analysis = mw_analysis_open(&options.paths, MW_ANALYSIS_FINDINGS);
+    if (analysis) {
+        judge(&options, analysis);
+        mw_progress_end();
+        status = write_result(&options, analysis);
+    }
+    mw_analysis_close(analysis);
+    options_free(&options);
+    return status;
+}
+
+const struct mw_command mw_command_check = {
+    "check", "whether a job did what is expected of it, for scripts and bisection",
+    "[OPTION...] TRACE...", run};
