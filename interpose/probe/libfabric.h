@@ -170,6 +170,7 @@ enum mw_fi_peer_state {
 #define MW_FI_PEERS      16384u /* of an endpoint; virtual memory until they are used */
 #define MW_FI_PEER_STEPS 8u
 #define MW_FI_ADDRESS    512u /* bytes of an address that are kept */
+#define MW_FI_OWN        64u
 
 struct mw_fi_endpoint {
     uint64_t id;
@@ -185,6 +186,9 @@ struct mw_fi_endpoint {
     uint16_t *used;           /* indexes, in order of use */
     _Atomic uint32_t used_count;
     uint32_t cursor; /* of used, where the last flush stopped */
+    uint8_t own[MW_FI_OWN]; /* address of a connected one, from its first message on */
+    _Atomic uint32_t own_size;
+    int own_written;
     struct mw_fi_endpoint *next_free;
     struct mw_fi_endpoint *link; /* all there ever were */
     const struct mw_fi_identity *identity; /* NULL: closed */
@@ -196,6 +200,8 @@ struct mw_fi_endpoint *mw_fi_endpoint_create(struct mw_fid_ep *fid,
 void mw_fi_endpoint_close(struct mw_fi_endpoint *endpoint); /* its counts have been written */
 void mw_fi_endpoint_announce(struct mw_fi_endpoint *endpoint);
 void mw_fi_endpoint_enabled(struct mw_fi_endpoint *endpoint); /* asks for its own address */
+/* By the fabric library. 0: not known. */
+size_t mw_fi_endpoint_name(const struct mw_fi_endpoint *endpoint, uint8_t *address, size_t room);
 /* Writes what has changed. `complete`: however long it takes. */
 void mw_fi_endpoint_write(struct mw_fi_endpoint *endpoint, int complete);
 void mw_fi_endpoints_write(int complete);

@@ -127,24 +127,32 @@ void mw_fi_endpoint_announce(struct mw_fi_endpoint *endpoint)
     mw_output_chunk(MW_CHUNK_ENDPOINT, buffer.data, buffer.size);
 }
 
-void mw_fi_endpoint_enabled(struct mw_fi_endpoint *endpoint)
+size_t mw_fi_endpoint_name(const struct mw_fi_endpoint *endpoint, uint8_t *address, size_t room)
 {
     const struct mw_fi_ops_cm *cm = endpoint->fid->cm;
-    uint8_t address[MW_FI_ADDRESS], memory[PAYLOAD];
-    size_t size = sizeof address;
-    struct mw_buffer buffer;
-    int error = errno;
+    size_t size = room;
+    int error = errno, rc = -1;
     if (cm && cm->size > offsetof(struct mw_fi_ops_cm, getname) && cm->getname) {
         mw_fi_quiet++;
-        int rc = cm->getname(&endpoint->fid->fid, address, &size);
+        rc = cm->getname(&endpoint->fid->fid, address, &size);
         mw_fi_quiet--;
-        if (rc == 0 && size && size <= sizeof address) {
-            begin(&buffer, memory, endpoint);
-            mw_put_bytes(&buffer, MW_F_ENDPOINT_address, address, size);
-            mw_output_chunk(MW_CHUNK_ENDPOINT, buffer.data, buffer.size);
-        }
     }
     errno = error;
+    return rc == 0 && size <= room ? size : 0;
+}
+
+void mw_fi_endpoint_enabled(struct mw_fi_endpoint *endpoint)
+{
+    uint8_t address[MW_FI_ADDRESS], memory[PAYLOAD];
+    struct mw_buffer buffer;
+    if (endpoint->connected) /* has none yet */
+        return;
+    size_t size = mw_fi_endpoint_name(endpoint, address, sizeof address);
+    if (!size)
+        return;
+    begin(&buffer, memory, endpoint);
+    mw_put_bytes(&buffer, MW_F_ENDPOINT_address, address, size);
+    mw_output_chunk(MW_CHUNK_ENDPOINT, buffer.data, buffer.size);
 }
 
 /* The counts of a peer and of all others of its address; returns the operations. */
@@ -232,6 +240,11 @@ static void write_endpoint(struct mw_fi_endpoint *endpoint, int complete)
     if (unlisted != endpoint->unlisted_written) {
         endpoint->unlisted_written = unlisted;
         mw_put_u64(&writing.buffer, MW_F_ENDPOINT_unlisted, unlisted);
+    }
+    uint32_t own = atomic_load_explicit(&endpoint->own_size, memory_order_acquire);
+    if (own && !endpoint->own_written) {
+        endpoint->own_written = 1;
+        mw_put_bytes(&writing.buffer, MW_F_ENDPOINT_address, endpoint->own, own);
     }
     if (endpoint->peers)
         write_listed(&writing, complete);

@@ -89,6 +89,10 @@ static void learn(struct mw_fi_endpoint *endpoint, struct mw_fi_peer *peer, uint
 {
     uint8_t address[MW_FI_ADDRESS];
     size_t size = ask(endpoint, key, address);
+    if (endpoint->connected)
+        atomic_store_explicit(&endpoint->own_size,
+                              (uint32_t)mw_fi_endpoint_name(endpoint, endpoint->own, MW_FI_OWN),
+                              memory_order_release);
     mw_lock_take(&lock);
     keep_address(peer, address, size);
     if (endpoint->peers) {
