@@ -200,7 +200,7 @@ static int variant_compare(const void *left, const void *right)
     return (a->processes.at[0] > b->processes.at[0]) - (a->processes.at[0] < b->processes.at[0]);
 }
 
-static void setting_make(struct mw_settings *settings, struct gathered *from)
+static void setting_make(struct mw_settings *settings, struct gathered *from, size_t with_facts)
 {
     struct mw_setting *setting = mw_vector_add(&settings->list);
     size_t count = from->variants.count;
@@ -220,8 +220,7 @@ static void setting_make(struct mw_settings *settings, struct gathered *from)
     setting->family = mw_setting_family_of(from->name);
     setting->variants = mw_settings_keep(settings, variants);
     setting->variant_count = count;
-    setting->everywhere =
-        count == 1 && variants[0].process_count == settings->model->process_count;
+    setting->everywhere = count == 1 && variants[0].process_count == with_facts;
     setting->by_launcher = mw_setting_by_launcher(from->name);
     setting->reason = "";
     free(from->variants.at);
@@ -236,11 +235,14 @@ struct mw_settings *mw_settings_create(const struct mw_model *model)
 {
     struct mw_settings *settings = mw_alloc(1, sizeof(*settings));
     struct gathering all = {0};
+    size_t with_facts = 0;
     settings->model = model;
-    for (size_t i = 0; i < model->process_count; i++)
+    for (size_t i = 0; i < model->process_count; i++) {
+        with_facts += mw_trace_process(model->trace, i)->fact_count > 0;
         process_add(&all, mw_trace_process(model->trace, i), (uint32_t)i);
+    }
     for (size_t i = 0; i < all.settings.count; i++)
-        setting_make(settings, &all.settings.at[i]);
+        setting_make(settings, &all.settings.at[i], with_facts);
     mw_index_free(&all.names);
     free(all.settings.at);
     free(all.places.at);

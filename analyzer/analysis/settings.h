@@ -75,7 +75,7 @@ struct mw_setting {
     enum mw_setting_family family;
     const struct mw_setting_variant *variants; /* that of most processes first */
     size_t variant_count;
-    int everywhere;  /* one variant, all processes */
+    int everywhere;  /* one variant, all processes whose environment is known */
     int by_launcher; /* the launcher sets it in each of its jobs: says nothing about this one */
     enum mw_setting_verdict verdict;
     const char *suggestion; /* the name that may be meant; NULL none */

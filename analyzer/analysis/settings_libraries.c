@@ -46,15 +46,15 @@ void mw_libraries_free(struct mw_libraries *libraries)
 {
     for (size_t i = 0; i < MW_FAMILIES; i++) {
         struct mw_library_set *set = &libraries->sets[i];
-        mw_texts_free(set->texts);
+        mw_image_texts_free(set->texts);
         free(set->reason);
         for (size_t p = 0; p < set->plugins.count; p++) {
-            mw_texts_free(set->plugins.at[p].texts);
+            mw_image_texts_free(set->plugins.at[p].texts);
             free(set->plugins.at[p].path);
         }
         free(set->plugins.at);
     }
-    mw_texts_free(libraries->all);
+    mw_image_texts_free(libraries->all);
     free(libraries->modules.at);
 }
 
@@ -180,10 +180,26 @@ static void plugins_find(struct mw_libraries *libraries, enum mw_setting_family 
     free(folder);
 }
 
+/* Open MPI's components are files that MPI_Init loads, or they are inside its libraries: only a process
+ * that came through MPI_Init can tell. */
+static int components_seen(const struct mw_libraries *libraries)
+{
+    for (size_t i = 0; i < libraries->modules.count; i++)
+        if (begins(mw_path_base(libraries->modules.at[i]->path), "mca_"))
+            return 1;
+    for (size_t i = 0; i < libraries->model->process_count; i++)
+        if (mw_trace_process(libraries->model->trace, i)->has_rank)
+            return 1;
+    return 0;
+}
+
 static void set_read(struct mw_libraries *libraries, enum mw_setting_family family)
 {
     struct mw_library_set *set = &libraries->sets[family];
-    struct mw_texts *texts = mw_texts_create();
+    struct mw_image_texts *texts = mw_image_texts_create();
+    if (family == MW_FAMILY_OPENMPI && !components_seen(libraries))
+        set->reason = mw_text_copy("MPI_Init did not come to an end, and which components there "
+                                   "are is not known");
     for (size_t i = 0; i < libraries->modules.count; i++) {
         const struct mw_module *module = libraries->modules.at[i];
         if (!belongs(family, module))
@@ -191,7 +207,7 @@ static void set_read(struct mw_libraries *libraries, enum mw_setting_family fami
         set->loaded++;
         const char *reason =
             set->reason ? NULL
-                        : mw_texts_add(texts, module->path, module->build_id,
+                        : mw_image_texts_add(texts, module->path, module->build_id,
                                        module->build_id_size);
         if (reason)
             set->reason = mw_format("%s was loaded, but %s", mw_path_base(module->path), reason);
@@ -199,7 +215,7 @@ static void set_read(struct mw_libraries *libraries, enum mw_setting_family fami
     if (!set->loaded && !set->reason)
         set->reason = mw_text_copy("its library was not seen");
     if (set->reason)
-        mw_texts_free(texts);
+        mw_image_texts_free(texts);
     else
         set->texts = texts;
     if (set->texts)
@@ -217,13 +233,13 @@ struct mw_library_set *mw_libraries_set(struct mw_libraries *libraries,
     return set;
 }
 
-struct mw_texts *mw_plugin_texts(struct mw_plugin *plugin)
+struct mw_image_texts *mw_plugin_texts(struct mw_plugin *plugin)
 {
     if (!plugin->texts && !plugin->reason) {
-        plugin->texts = mw_texts_create();
-        plugin->reason = mw_texts_add(plugin->texts, plugin->path, NULL, 0);
+        plugin->texts = mw_image_texts_create();
+        plugin->reason = mw_image_texts_add(plugin->texts, plugin->path, NULL, 0);
         if (plugin->reason) {
-            mw_texts_free(plugin->texts);
+            mw_image_texts_free(plugin->texts);
             plugin->texts = NULL;
         }
     }
@@ -234,17 +250,17 @@ int mw_libraries_anywhere(struct mw_libraries *libraries, const char *name, cons
 {
     if (!libraries->all_looked) {
         libraries->all_looked = libraries->all_read = 1;
-        libraries->all = mw_texts_create();
+        libraries->all = mw_image_texts_create();
         for (size_t i = 0; i < libraries->modules.count; i++) {
             const struct mw_module *module = libraries->modules.at[i];
             const char *path = module->path;
             if (module->role == MW_MODULE_MPIWATCH || path[0] != '/')
                 continue; /* our own table of names says nothing; the vDSO has no file */
-            if (mw_texts_add(libraries->all, path, module->build_id, module->build_id_size))
+            if (mw_image_texts_add(libraries->all, path, module->build_id, module->build_id_size))
                 libraries->all_read = 0;
         }
     }
-    *file = mw_texts_file_of(libraries->all, name, strlen(name), 0);
+    *file = mw_image_texts_file_of(libraries->all, name, strlen(name), 0);
     return *file ? 1 : libraries->all_read ? 0 : -1;
 }
 
@@ -279,9 +295,9 @@ static int is_inside(struct mw_libraries *libraries, enum mw_setting_family fami
     if (!mpi->texts)
         return -1;
     /* libfabric makes the names of its variables by this pattern, and nobody else has it */
-    if (family == MW_FAMILY_LIBFABRIC && mw_texts_find(mpi->texts, "FI_%s_%s", 8, 0))
+    if (family == MW_FAMILY_LIBFABRIC && mw_image_texts_find(mpi->texts, "FI_%s_%s", 8, 0))
         return 1;
-    return mw_texts_find(mpi->texts, marks[family], strlen(marks[family]), 0) != MW_TEXTS_NOT;
+    return mw_image_texts_find(mpi->texts, marks[family], strlen(marks[family]), 0) != MW_TEXTS_NOT;
 }
 
 int mw_libraries_came(struct mw_libraries *libraries, enum mw_setting_family family)

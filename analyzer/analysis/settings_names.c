@@ -208,8 +208,8 @@ static void judge_openmpi(struct mw_settings *settings, struct mw_setting *setti
         return;
     }
     struct mw_plugin *plugin = plugin_of(set, rest);
-    struct mw_texts *more = plugin && !plugin->loaded ? mw_plugin_texts(plugin) : NULL;
-    enum mw_texts_found found = mw_spelling_find(spelling, set->texts, more, setting->name, &file);
+    struct mw_image_texts *more = plugin && !plugin->loaded ? mw_plugin_texts(plugin) : NULL;
+    enum mw_image_texts_found found = mw_spelling_find(spelling, set->texts, more, setting->name, &file);
     if (found == MW_TEXTS_NOT) {
         unknown(settings, setting, mw_spelling_suggest(spelling, set->texts, more, setting->name));
     } else if (plugin && !plugin->loaded) {
@@ -255,20 +255,20 @@ static void judge_whole(struct mw_settings *settings, struct mw_setting *setting
     }
     if (begins(name, "MPIR_CVAR_") || begins(name, "I_MPI_"))
         skip += strcspn(name + skip, "_") + 1;
-    const char *file = mw_texts_file_of(set->texts, name, length, 0);
+    const char *file = mw_image_texts_file_of(set->texts, name, length, 0);
     if (file) {
         known(setting, file);
         return;
     }
-    if (mw_texts_find(set->texts, name, length, 0) != MW_TEXTS_NOT ||
-        mw_texts_find(set->texts, name + skip, length - skip, 0) != MW_TEXTS_NOT ||
-        mw_texts_pattern(set->texts, name, length)) {
+    if (mw_image_texts_find(set->texts, name, length, 0) != MW_TEXTS_NOT ||
+        mw_image_texts_find(set->texts, name + skip, length - skip, 0) != MW_TEXTS_NOT ||
+        mw_image_texts_pattern(set->texts, name, length)) {
         unchecked(settings, setting, "a library has texts that it may be made of");
         return;
     }
     char *prefix = mw_format("%.*s", (int)skip, name);
     struct nearest nearest = {.name = name, .prefix = prefix};
-    mw_texts_each(set->texts, nearest_visit, &nearest);
+    mw_image_texts_each(set->texts, nearest_visit, &nearest);
     if (nearest.best || begins(name, "MPIR_CVAR_"))
         unknown(settings, setting, nearest.best ? mw_text_copy(nearest.best) : NULL);
     else
@@ -287,7 +287,7 @@ static void judge_pieces(struct mw_settings *settings, struct mw_setting *settin
         unchecked(settings, setting, set->reason);
         return;
     }
-    enum mw_texts_found found = mw_spelling_find(spelling, set->texts, NULL, setting->name, &file);
+    enum mw_image_texts_found found = mw_spelling_find(spelling, set->texts, NULL, setting->name, &file);
     if (found == MW_TEXTS_FOUND) {
         known(setting, file);
         return;
@@ -298,7 +298,7 @@ static void judge_pieces(struct mw_settings *settings, struct mw_setting *settin
     }
     for (size_t i = 0; i < set->plugins.count; i++) {
         struct mw_plugin *plugin = &set->plugins.at[i];
-        struct mw_texts *more = plugin->loaded ? NULL : mw_plugin_texts(plugin);
+        struct mw_image_texts *more = plugin->loaded ? NULL : mw_plugin_texts(plugin);
         if (!more || !mw_spelling_find(spelling, set->texts, more, setting->name, &file))
             continue;
         setting->component = plugin->name;

@@ -15,7 +15,7 @@ struct mw_plugin {
     char *path;
     const char *name; /* "mca_btl_tcp.so", part of path */
     int loaded;
-    struct mw_texts *texts; /* its own, once asked for */
+    struct mw_image_texts *texts; /* its own, once asked for */
     const char *reason;     /* why there are none */
 };
 
@@ -23,7 +23,7 @@ struct mw_plugin {
 struct mw_library_set {
     int looked;
     size_t loaded;          /* objects, of all processes */
-    struct mw_texts *texts; /* NULL: cannot be judged, and reason says why */
+    struct mw_image_texts *texts; /* NULL: cannot be judged, and reason says why */
     char *reason;
     MW_VECTOR(struct mw_plugin) plugins;
 };
@@ -32,7 +32,7 @@ struct mw_libraries {
     const struct mw_model *model;
     MW_VECTOR(const struct mw_module *) modules; /* each file once */
     struct mw_library_set sets[MW_FAMILIES];
-    struct mw_texts *all; /* of whatever else was loaded */
+    struct mw_image_texts *all; /* of whatever else was loaded */
     int all_looked, all_read;
     enum mw_abi_kind abi; /* 0 where processes differ */
     const char *version;  /* as MPI_Get_library_version said; "" */
@@ -42,7 +42,7 @@ void mw_libraries_init(struct mw_libraries *libraries, const struct mw_model *mo
 void mw_libraries_free(struct mw_libraries *libraries);
 struct mw_library_set *mw_libraries_set(struct mw_libraries *libraries,
                                         enum mw_setting_family family);
-struct mw_texts *mw_plugin_texts(struct mw_plugin *plugin);
+struct mw_image_texts *mw_plugin_texts(struct mw_plugin *plugin);
 /* Does any loaded file have this text whole? 0 no, 1 yes (*file: its base name), -1 not all could
  * be read. */
 int mw_libraries_anywhere(struct mw_libraries *libraries, const char *name, const char **file);
@@ -58,17 +58,17 @@ struct mw_spelling {
     const char *prefix;
     unsigned pieces;
     int joint;      /* the pieces but the last end in "_" themselves */
-    unsigned flags; /* enum mw_texts_flags */
+    unsigned flags; /* enum mw_image_texts_flags */
     int upper;      /* names are in capitals */
     int (*known_first)(const char *word, size_t length); /* words to be preferred in front; or NULL */
 };
 /* The name can be made of texts of these sets (more: a second one, or NULL). */
-enum mw_texts_found mw_spelling_find(const struct mw_spelling *spelling,
-                                     const struct mw_texts *texts, const struct mw_texts *more,
+enum mw_image_texts_found mw_spelling_find(const struct mw_spelling *spelling,
+                                     const struct mw_image_texts *texts, const struct mw_image_texts *more,
                                      const char *name, const char **file);
 /* A name close by that can be made of them; NULL none. Free it. */
-char *mw_spelling_suggest(const struct mw_spelling *spelling, const struct mw_texts *texts,
-                          const struct mw_texts *more, const char *name);
+char *mw_spelling_suggest(const struct mw_spelling *spelling, const struct mw_image_texts *texts,
+                          const struct mw_image_texts *more, const char *name);
 
 struct mw_settings {
     const struct mw_model *model;

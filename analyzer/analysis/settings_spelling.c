@@ -15,7 +15,7 @@
 /* The name behind its prefix, and where it may be cut: cut k lies before joint[k]. */
 struct word {
     const struct mw_spelling *spelling;
-    const struct mw_texts *texts, *more;
+    const struct mw_image_texts *texts, *more;
     const char *text;
     size_t length;
     size_t joint[JOINTS_MOST];
@@ -23,7 +23,7 @@ struct word {
 };
 
 static int word_split(struct word *word, const struct mw_spelling *spelling,
-                      const struct mw_texts *texts, const struct mw_texts *more, const char *name)
+                      const struct mw_image_texts *texts, const struct mw_image_texts *more, const char *name)
 {
     size_t skip = strlen(spelling->prefix);
     if (strncmp(name, spelling->prefix, skip) || !name[skip])
@@ -60,10 +60,10 @@ static int piece_known(const struct word *word, struct piece piece)
     const char *at = word->text + piece.start;
     size_t length = piece.end - piece.start;
     unsigned flags = word->spelling->flags;
-    return mw_texts_has(word->texts, at, length, flags) ||
-           (word->more && mw_texts_has(word->more, at, length, flags)) ||
-           mw_texts_pattern(word->texts, at, length) ||
-           (word->more && mw_texts_pattern(word->more, at, length));
+    return mw_image_texts_has(word->texts, at, length, flags) ||
+           (word->more && mw_image_texts_has(word->more, at, length, flags)) ||
+           mw_image_texts_pattern(word->texts, at, length) ||
+           (word->more && mw_image_texts_pattern(word->more, at, length));
 }
 
 static int piece_perhaps(const struct word *word, struct piece piece)
@@ -72,8 +72,8 @@ static int piece_perhaps(const struct word *word, struct piece piece)
     size_t length = piece.end - piece.start;
     unsigned flags = word->spelling->flags;
     return piece_known(word, piece) ||
-           mw_texts_find(word->texts, at, length, flags) != MW_TEXTS_NOT ||
-           (word->more && mw_texts_find(word->more, at, length, flags) != MW_TEXTS_NOT);
+           mw_image_texts_find(word->texts, at, length, flags) != MW_TEXTS_NOT ||
+           (word->more && mw_image_texts_find(word->more, at, length, flags) != MW_TEXTS_NOT);
 }
 
 /* Calls `see` for each way to cut until it gives other than 0, which is given back. */
@@ -102,9 +102,9 @@ static int see_known(const struct word *word, const struct piece *piece, size_t 
             return 0;
     const char *last = word->text + piece[count - 1].start;
     size_t length = piece[count - 1].end - piece[count - 1].start;
-    *file = mw_texts_file_of(word->texts, last, length, word->spelling->flags);
+    *file = mw_image_texts_file_of(word->texts, last, length, word->spelling->flags);
     if (!*file && word->more)
-        *file = mw_texts_file_of(word->more, last, length, word->spelling->flags);
+        *file = mw_image_texts_file_of(word->more, last, length, word->spelling->flags);
     return 1;
 }
 
@@ -118,21 +118,21 @@ static int see_perhaps(const struct word *word, const struct piece *piece, size_
     return 1;
 }
 
-enum mw_texts_found mw_spelling_find(const struct mw_spelling *spelling,
-                                     const struct mw_texts *texts, const struct mw_texts *more,
+enum mw_image_texts_found mw_spelling_find(const struct mw_spelling *spelling,
+                                     const struct mw_image_texts *texts, const struct mw_image_texts *more,
                                      const char *name, const char **file)
 {
     struct word word;
     *file = NULL;
     if (!word_split(&word, spelling, texts, more, name) || word.joints == JOINTS_MOST)
         return MW_TEXTS_PERHAPS;
-    if (mw_texts_has(texts, name, strlen(name), 0)) {
-        *file = mw_texts_file_of(texts, name, strlen(name), 0);
+    if (mw_image_texts_has(texts, name, strlen(name), 0)) {
+        *file = mw_image_texts_file_of(texts, name, strlen(name), 0);
         return MW_TEXTS_FOUND;
     }
     if (each_cut(&word, see_known, file))
         return MW_TEXTS_FOUND;
-    if (mw_texts_find(texts, name, strlen(name), 0) != MW_TEXTS_NOT ||
+    if (mw_image_texts_find(texts, name, strlen(name), 0) != MW_TEXTS_NOT ||
         each_cut(&word, see_perhaps, NULL))
         return MW_TEXTS_PERHAPS;
     return MW_TEXTS_NOT;
@@ -220,14 +220,14 @@ static int see_close(const struct word *word, const struct piece *piece, size_t 
         return 0;
     memcpy(search->piece, piece, count * sizeof(*piece));
     search->count = count;
-    mw_texts_each(word->texts, try_text, search);
+    mw_image_texts_each(word->texts, try_text, search);
     if (word->more)
-        mw_texts_each(word->more, try_text, search);
+        mw_image_texts_each(word->more, try_text, search);
     return 0;
 }
 
-char *mw_spelling_suggest(const struct mw_spelling *spelling, const struct mw_texts *texts,
-                          const struct mw_texts *more, const char *name)
+char *mw_spelling_suggest(const struct mw_spelling *spelling, const struct mw_image_texts *texts,
+                          const struct mw_image_texts *more, const char *name)
 {
     struct word word;
     struct search search = {.word = &word};

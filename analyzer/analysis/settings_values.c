@@ -308,11 +308,11 @@ static int word_exists(struct mw_settings *settings, struct mw_library_set *set,
     for (size_t i = 0; i < set->plugins.count; i++)
         if (plugin_word(&set->plugins.at[i], kind, plugin) && !strcasecmp(plugin, word))
             return 1;
-    if (mw_texts_find(set->texts, word, strlen(word), flags) != MW_TEXTS_NOT)
+    if (mw_image_texts_find(set->texts, word, strlen(word), flags) != MW_TEXTS_NOT)
         return 1;
     for (size_t i = 0; kind->family == MW_FAMILY_UCX && i < set->plugins.count; i++) {
-        struct mw_texts *more = mw_plugin_texts(&set->plugins.at[i]);
-        if (!more || mw_texts_find(more, word, strlen(word), 0) != MW_TEXTS_NOT)
+        struct mw_image_texts *more = mw_plugin_texts(&set->plugins.at[i]);
+        if (!more || mw_image_texts_find(more, word, strlen(word), 0) != MW_TEXTS_NOT)
             return 1; /* one that cannot be read may have it */
     }
     return was_offered(settings, word);

@@ -33,7 +33,7 @@ struct entry {
     uint32_t file;
 };
 
-struct mw_texts {
+struct mw_image_texts {
     MW_VECTOR(struct file) files;
     MW_VECTOR(struct part) parts;
     MW_VECTOR(const char *) patterns;
@@ -55,13 +55,13 @@ static uint64_t fold_hash(const char *word, size_t length)
     return mw_hash_bytes(7, small, length);
 }
 
-struct mw_texts *mw_texts_create(void)
+struct mw_image_texts *mw_image_texts_create(void)
 {
     elf_version(EV_CURRENT);
-    return mw_alloc(1, sizeof(struct mw_texts));
+    return mw_alloc(1, sizeof(struct mw_image_texts));
 }
 
-void mw_texts_free(struct mw_texts *texts)
+void mw_image_texts_free(struct mw_image_texts *texts)
 {
     if (!texts)
         return;
@@ -77,12 +77,12 @@ void mw_texts_free(struct mw_texts *texts)
     free(texts);
 }
 
-size_t mw_texts_files(const struct mw_texts *texts)
+size_t mw_image_texts_files(const struct mw_image_texts *texts)
 {
     return texts->files.count;
 }
 
-static void slot_put(struct mw_texts *texts, struct entry entry)
+static void slot_put(struct mw_image_texts *texts, struct entry entry)
 {
     size_t length = strlen(entry.text);
     size_t at = fold_hash(entry.text, length) & (texts->slot_count - 1);
@@ -93,7 +93,7 @@ static void slot_put(struct mw_texts *texts, struct entry entry)
     texts->used++;
 }
 
-static void slots_grow(struct mw_texts *texts)
+static void slots_grow(struct mw_image_texts *texts)
 {
     struct entry *old = texts->slots;
     size_t count = texts->slot_count;
@@ -126,7 +126,7 @@ static int is_pattern(const char *text, size_t length)
     return conversions && conversions <= CONVERSIONS && literals >= LITERALS_MIN;
 }
 
-static void text_take(struct mw_texts *texts, const char *text, size_t length, uint32_t file)
+static void text_take(struct mw_image_texts *texts, const char *text, size_t length, uint32_t file)
 {
     size_t i = 0;
     if (!length || length >= NAME_MOST)
@@ -148,7 +148,7 @@ static int printable(char c)
     return (unsigned char)c >= ' ' && (unsigned char)c < 127;
 }
 
-static void part_take(struct mw_texts *texts, const char *data, size_t size, uint32_t file)
+static void part_take(struct mw_image_texts *texts, const char *data, size_t size, uint32_t file)
 {
     size_t start = 0;
     *mw_vector_add(&texts->parts) = (struct part){data, size};
@@ -190,7 +190,7 @@ static int holds_texts(Elf *elf, const GElf_Shdr *header, size_t names)
     return !name || (strncmp(name, ".eh_frame", 9) && strncmp(name, ".gcc_except", 11));
 }
 
-static void sections_take(struct mw_texts *texts, Elf *elf)
+static void sections_take(struct mw_image_texts *texts, Elf *elf)
 {
     Elf_Scn *section = NULL;
     size_t names = 0;
@@ -205,7 +205,7 @@ static void sections_take(struct mw_texts *texts, Elf *elf)
     }
 }
 
-const char *mw_texts_add(struct mw_texts *texts, const char *path, const uint8_t *build_id,
+const char *mw_image_texts_add(struct mw_image_texts *texts, const char *path, const uint8_t *build_id,
                          size_t build_id_size)
 {
     struct stat state;
@@ -233,7 +233,7 @@ const char *mw_texts_add(struct mw_texts *texts, const char *path, const uint8_t
     return NULL;
 }
 
-static const struct entry *slot_find(const struct mw_texts *texts, const char *word, size_t length,
+static const struct entry *slot_find(const struct mw_image_texts *texts, const char *word, size_t length,
                                      unsigned flags)
 {
     if (!texts->slot_count || !length || length >= NAME_MOST)
@@ -249,12 +249,12 @@ static const struct entry *slot_find(const struct mw_texts *texts, const char *w
     return NULL;
 }
 
-int mw_texts_has(const struct mw_texts *texts, const char *word, size_t length, unsigned flags)
+int mw_image_texts_has(const struct mw_image_texts *texts, const char *word, size_t length, unsigned flags)
 {
     return slot_find(texts, word, length, flags) != NULL;
 }
 
-const char *mw_texts_file_of(const struct mw_texts *texts, const char *word, size_t length,
+const char *mw_image_texts_file_of(const struct mw_image_texts *texts, const char *word, size_t length,
                              unsigned flags)
 {
     const struct entry *entry = slot_find(texts, word, length, flags);
@@ -276,10 +276,10 @@ static int ends_there(const struct part *part, const char *word, size_t length, 
     return 0;
 }
 
-enum mw_texts_found mw_texts_find(const struct mw_texts *texts, const char *word, size_t length,
+enum mw_image_texts_found mw_image_texts_find(const struct mw_image_texts *texts, const char *word, size_t length,
                                   unsigned flags)
 {
-    if (mw_texts_has(texts, word, length, flags))
+    if (mw_image_texts_has(texts, word, length, flags))
         return MW_TEXTS_FOUND;
     for (size_t i = 0; i < texts->parts.count; i++)
         if (ends_there(&texts->parts.at[i], word, length, flags))
@@ -303,7 +303,7 @@ static int pattern_matches(const char *pattern, const char *word, const char *en
     return 0;
 }
 
-int mw_texts_pattern(const struct mw_texts *texts, const char *word, size_t length)
+int mw_image_texts_pattern(const struct mw_image_texts *texts, const char *word, size_t length)
 {
     if (length >= NAME_MOST)
         return 0;
@@ -313,7 +313,7 @@ int mw_texts_pattern(const struct mw_texts *texts, const char *word, size_t leng
     return 0;
 }
 
-void mw_texts_each(const struct mw_texts *texts, int (*visit)(const char *text, void *context),
+void mw_image_texts_each(const struct mw_image_texts *texts, int (*visit)(const char *text, void *context),
                    void *context)
 {
     for (size_t i = 0; i < texts->slot_count; i++)

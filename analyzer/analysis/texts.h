@@ -11,36 +11,36 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct mw_texts;
+struct mw_image_texts;
 
-struct mw_texts *mw_texts_create(void);
-void mw_texts_free(struct mw_texts *texts);
+struct mw_image_texts *mw_image_texts_create(void);
+void mw_image_texts_free(struct mw_image_texts *texts);
 /* Adds a file's texts. build_id NULL: whichever file stands there. NULL, or why it was not added. */
-const char *mw_texts_add(struct mw_texts *texts, const char *path, const uint8_t *build_id,
+const char *mw_image_texts_add(struct mw_image_texts *texts, const char *path, const uint8_t *build_id,
                          size_t build_id_size);
-size_t mw_texts_files(const struct mw_texts *texts);
+size_t mw_image_texts_files(const struct mw_image_texts *texts);
 
-enum mw_texts_found {
+enum mw_image_texts_found {
     MW_TEXTS_NOT,
     MW_TEXTS_PERHAPS, /* only as the end of a longer text */
     MW_TEXTS_FOUND,
 };
-enum mw_texts_flags {
+enum mw_image_texts_flags {
     MW_TEXTS_FOLD = 1, /* capitals are small letters */
 };
 /* Is this a whole text? Quick. */
-int mw_texts_has(const struct mw_texts *texts, const char *word, size_t length, unsigned flags);
+int mw_image_texts_has(const struct mw_image_texts *texts, const char *word, size_t length, unsigned flags);
 /* Is it one, or the end of one? Slow. */
-enum mw_texts_found mw_texts_find(const struct mw_texts *texts, const char *word, size_t length,
+enum mw_image_texts_found mw_image_texts_find(const struct mw_image_texts *texts, const char *word, size_t length,
                                   unsigned flags);
 /* Is there a pattern of printf that this may come of ("%s_dynamic_%s_module")? */
-int mw_texts_pattern(const struct mw_texts *texts, const char *word, size_t length);
+int mw_image_texts_pattern(const struct mw_image_texts *texts, const char *word, size_t length);
 /* Base name of the file that has it whole; NULL none. */
-const char *mw_texts_file_of(const struct mw_texts *texts, const char *word, size_t length,
+const char *mw_image_texts_file_of(const struct mw_image_texts *texts, const char *word, size_t length,
                              unsigned flags);
 
 /* Each text that is one name (letters, digits, "_") until `visit` gives other than 0. */
-void mw_texts_each(const struct mw_texts *texts, int (*visit)(const char *text, void *context),
+void mw_image_texts_each(const struct mw_image_texts *texts, int (*visit)(const char *text, void *context),
                    void *context);
 
 /* How many single changes (a letter more, less or another, two neighbours swapped) lie between two

@@ -131,6 +131,19 @@ static void told(struct launcher *launcher, const char *name, const char *value)
     mw_env_fact(run, agrees ? "env" : "launcher", name, run->value, source);
 }
 
+/* Some launchers hand the list on, and the ranks read the files themselves (env_params.c). */
+static int here_too(const char *list)
+{
+    static const char *const names[] = {"OMPI_MCA_mca_base_envar_file_prefix",
+                                        "OMPI_MCA_mca_base_param_file_prefix"};
+    for (size_t i = 0; i < COUNT(names); i++) {
+        const char *value = mw_env_variable(names[i]);
+        if (value && strcmp(value, list) == 0)
+            return 1;
+    }
+    return 0;
+}
+
 /* A file of settings that the launcher was to read: where its variables come from. */
 static void told_files(struct launcher *launcher, const char *option, const char *list)
 {
@@ -145,12 +158,14 @@ static void told_files(struct launcher *launcher, const char *option, const char
     mw_text_add(&text, " (pid ");
     mw_text_add_u64(&text, launcher->pid);
     mw_text_add(&text, ")");
+    if (here_too(list))
+        return;
     params->words = words;
     for (int i = 0; *list && i < 16; i++) {
         size_t length = strcspn(list, ",");
         mw_text_init(&text, path, sizeof path);
         mw_text_add_some(&text, list, length);
-        mw_params_file(params, "OMPI_MCA_", path, MW_PARAMS_OPENMPI, MW_PARAMS_PERHAPS);
+        mw_params_file(params, "OMPI_MCA_", path, MW_PARAMS_OPENMPI, MW_PARAMS_TOLD);
         list += length + (list[length] != '\0');
     }
     params->words = "";

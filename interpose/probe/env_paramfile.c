@@ -44,15 +44,34 @@ static long seen_before(struct mw_params *params, const char *section, const cha
     return -1;
 }
 
+/* 1 when the environment has it so: then that is where it came from. */
+static int told(struct mw_params *params, const char *key, const char *value, const char *source)
+{
+    struct mw_env_run *run = params->run;
+    const char *here = mw_env_variable(key);
+    char longer[1400];
+    if (!here || strcmp(here, value) != 0)
+        return 0;
+    mw_redact_value(key, value, run->value, sizeof run->value);
+    mw_env_fact(run, "env", key, run->value,
+                mw_join(longer, sizeof longer, "environment, from ", source, NULL));
+    return 1;
+}
+
 void mw_params_place(struct mw_params *params, const char *key, const char *value,
                      const char *source, enum mw_params_rank rank)
 {
     static const char *const sections[] = {"parameter", "parameter.override",
                                            "parameter.perhaps"};
-    const char *section = sections[rank];
     struct mw_env_run *run = params->run;
     char numbered[NAME_MAX_ + 64];
     struct mw_text text;
+    if (rank == MW_PARAMS_TOLD) {
+        if (told(params, key, value, source))
+            return;
+        rank = MW_PARAMS_PERHAPS;
+    }
+    const char *section = sections[rank];
     long before = seen_before(params, section, key);
     if (before < 0)
         return;

@@ -33,6 +33,7 @@ enum mw_params_rank {
     MW_PARAMS_ORDINARY,
     MW_PARAMS_OVERRIDE, /* wins over the environment */
     MW_PARAMS_PERHAPS,
+    MW_PARAMS_TOLD, /* a launcher was to set it: a source of the environment where that agrees */
 };
 
 /* All that a file sets. Prefix: "OMPI_MCA_", or "" where the file has whole names. */
