@@ -83,6 +83,8 @@ static int is_openmpi(const char *base)
 static int belongs(enum mw_setting_family family, const struct mw_module *module)
 {
     const char *base = mw_path_base(module->path);
+    if (module->role == MW_MODULE_MPIWATCH)
+        return 0;
     switch (family) {
     case MW_FAMILY_OPENMPI:
         return is_openmpi(base);
@@ -233,15 +235,39 @@ struct mw_library_set *mw_libraries_set(struct mw_libraries *libraries,
     return set;
 }
 
+/* Parts of Open MPI that several components share register names for them, and are loaded with them.
+ * They lie in the plug-in's folder, some folders above, or beside the library. NULL when it was found. */
+static const char *shared_part_add(struct mw_image_texts *texts, const char *plugin,
+                                   const char *needed)
+{
+    char *folder = mw_text_copy(plugin);
+    const char *reason = "a library that it needs is not on this machine";
+    for (int up = 0; reason && up < 5; up++) {
+        char *slash = strrchr(folder, '/');
+        if (!slash)
+            break;
+        *slash = '\0';
+        char *path = mw_format("%s/%s", folder, needed);
+        reason = mw_image_texts_add(texts, path, NULL, 0);
+        free(path);
+    }
+    free(folder);
+    return reason;
+}
+
 struct mw_image_texts *mw_plugin_texts(struct mw_plugin *plugin)
 {
-    if (!plugin->texts && !plugin->reason) {
-        plugin->texts = mw_image_texts_create();
-        plugin->reason = mw_image_texts_add(plugin->texts, plugin->path, NULL, 0);
-        if (plugin->reason) {
-            mw_image_texts_free(plugin->texts);
-            plugin->texts = NULL;
-        }
+    const char *needed;
+    if (plugin->texts || plugin->reason)
+        return plugin->texts;
+    plugin->texts = mw_image_texts_create();
+    plugin->reason = mw_image_texts_add(plugin->texts, plugin->path, NULL, 0);
+    for (size_t at = 0; !plugin->reason && (needed = mw_image_texts_needed(plugin->texts, &at));)
+        if (begins(needed, "libmca_"))
+            plugin->reason = shared_part_add(plugin->texts, plugin->path, needed);
+    if (plugin->reason) {
+        mw_image_texts_free(plugin->texts);
+        plugin->texts = NULL;
     }
     return plugin->texts;
 }

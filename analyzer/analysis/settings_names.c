@@ -210,7 +210,9 @@ static void judge_openmpi(struct mw_settings *settings, struct mw_setting *setti
     struct mw_plugin *plugin = plugin_of(set, rest);
     struct mw_image_texts *more = plugin && !plugin->loaded ? mw_plugin_texts(plugin) : NULL;
     enum mw_image_texts_found found = mw_spelling_find(spelling, set->texts, more, setting->name, &file);
-    if (found == MW_TEXTS_NOT) {
+    if (found == MW_TEXTS_NOT && plugin && !plugin->loaded && !more) {
+        unchecked(settings, setting, plugin->reason);
+    } else if (found == MW_TEXTS_NOT) {
         unknown(settings, setting, mw_spelling_suggest(spelling, set->texts, more, setting->name));
     } else if (plugin && !plugin->loaded) {
         setting->component = mw_settings_keep(settings, component_of(plugin));

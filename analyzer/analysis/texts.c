@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <fcntl.h>
 #include <gelf.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -230,6 +231,29 @@ const char *mw_image_texts_add(struct mw_image_texts *texts, const char *path, c
     *mw_vector_add(&texts->files) =
         (struct file){mw_text_copy(slash ? slash + 1 : path), elf, fd};
     sections_take(texts, elf);
+    return NULL;
+}
+
+const char *mw_image_texts_needed(const struct mw_image_texts *texts, size_t *at)
+{
+    Elf *elf = texts->files.count ? texts->files.at[0].elf : NULL;
+    Elf_Scn *section = NULL;
+    while (elf && (section = elf_nextscn(elf, section))) {
+        GElf_Shdr header;
+        GElf_Dyn entry;
+        if (!gelf_getshdr(section, &header) || header.sh_type != SHT_DYNAMIC)
+            continue;
+        Elf_Data *data = elf_getdata(section, NULL);
+        while (data && *at < INT_MAX && gelf_getdyn(data, (int)*at, &entry)) {
+            ++*at;
+            const char *name = entry.d_tag == DT_NEEDED
+                                   ? elf_strptr(elf, header.sh_link, entry.d_un.d_val)
+                                   : NULL;
+            if (name)
+                return name;
+        }
+        return NULL;
+    }
     return NULL;
 }
 

@@ -20,6 +20,9 @@ const char *mw_image_texts_add(struct mw_image_texts *texts, const char *path, c
                          size_t build_id_size);
 size_t mw_image_texts_files(const struct mw_image_texts *texts);
 
+/* Names of libraries that the first file needs: *at starts at 0. NULL at the end. */
+const char *mw_image_texts_needed(const struct mw_image_texts *texts, size_t *at);
+
 enum mw_image_texts_found {
     MW_TEXTS_NOT,
     MW_TEXTS_PERHAPS, /* only as the end of a longer text */
