@@ -1,0 +1,571 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which way a pair's messages took, by each rule of docs/metrics.md, and each "unknown, because"."""
+
+import struct
+
+from show import ShowTest, b, main, w
+
+MIB = 1 << 20
+PROBES = ("libfabric", "ucx", "openmpi", "mpich", "sockets", "cma", "openfiles", "ports")
+
+
+def sockaddr(address, port):
+    packed = w.socket_address(address, port)
+    if len(packed) == 6:
+        return struct.pack("<H", 2) + packed[4:] + packed[:4] + bytes(8)
+    return struct.pack("<H", 10) + packed[16:] + bytes(4) + packed[:16] + bytes(4)
+
+
+def uid(number):
+    return struct.pack("<Q", 0x1234567800000000 + number)
+
+
+class Rank(b.Process):
+    """A rank whose probes were on and which ended well."""
+
+    def __init__(self, number, size, host="node1", net="", boot="", probes=PROBES, end=1, pid=None,
+                 pid_ns=1, **chosen):
+        super().__init__(number, size, host=host)
+        self.world()
+        self.add("PROCESS", host=host, pid=pid if pid is not None else 1000 + number,
+                 boot_id=boot or "boot-" + host, pid_ns=pid_ns, clock=3,
+                 abi=2 if "netmod" in chosen or "shm" in chosen else 1, began=1000)
+        for name in probes:
+            self.choice("probe", name, "on")
+        for what, names in chosen.items():
+            for name in names.split(","):
+                self.choice(what, name, "loaded" if what == "btl" else "selected")
+        if net:
+            self.fact("namespace", "net", net)
+        if end:
+            self.finalize(9000, reason=end)
+        self.clock = 2000
+
+    def fact(self, section, key, value):
+        return self.add("ENVIRONMENT", fact=[{"section": section, "key": key, "value": value}])
+
+    def to(self, peer, size, count=1):
+        for _ in range(count):
+            self.send(peer, size, self.clock, self.clock + 5)
+            self.clock += 10
+        return self
+
+    def connected(self, *connections, when=3, time=8000, **fields):
+        return self.sockets(when, time, list(connections), **fields)
+
+
+def ob1(number, size, btl="self,vader,tcp", **fields):
+    return Rank(number, size, pml="ob1", btl=btl, **fields)
+
+
+class Ob1(ShowTest):
+    A, B = ("10.0.0.1", 40000), ("10.0.0.2", 1024)
+
+    def nodes(self, **fields):
+        return ob1(0, 2, host="node1", **fields), ob1(1, 2, host="node2", **fields)
+
+    def test_tcp_between_nodes(self):
+        zero, one = self.nodes()
+        zero.to(1, 1000, 100).connected(b.connection(self.A, self.B, sent=103000, received=3000,
+                                                     interface="eth0"))
+        zero.ports(3, 8000, [{"name": "eth0", "kind": "net", "rate": 10 ** 10, "state": "up"}])
+        one.connected(b.connection(self.B, self.A, sent=3000, received=103000, interface="eth1"))
+        self.show(zero, one)
+        self.assert_route((0, 1), name="tcp", layer="Open MPI BTL", device="eth0", kind=4, seen=True,
+                          messages=100, bytes=100000, carried=103000, first=10, last=10,
+                          speed=10 ** 10, software=0, evidence="TCP_INFO of 1 connection")
+        pair = self.pairs[0, 1]
+        self.assertEqual((pair["where"], pair["carried"], pair["remainder"], pair["remainder_is"]),
+                         ("network", 103000, 3000, "headers and control"))
+        self.assertIsNone(pair["unknown"])
+        self.assertEqual(pair["label"], "tcp (eth0)")
+        back = self.pairs[1, 0]  # no message went this way, bytes did
+        self.assertEqual((back["messages"], back["carried"]), (0, 3000))
+        self.assert_route((1, 0), name="tcp", device="eth1", messages=0, carried=3000)
+
+    def test_what_was_carried_before_the_end_of_init_does_not_count(self):
+        zero, one = self.nodes()
+        zero.to(1, 1000, 100)
+        zero.connected(b.connection(self.A, self.B, sent=5000), when=1, time=1100)
+        zero.connected(b.connection(self.A, self.B, sent=107000), b.connection(
+            ("10.0.0.1", 40001), self.B, fd=11, sent=7), when=3)
+        one.connected(b.connection(self.B, self.A), b.connection(
+            self.B, ("10.0.0.1", 40001), fd=11))
+        self.show(zero, one)
+        self.assertEqual(self.pairs[0, 1]["carried"], 102007)
+        self.assert_route((0, 1), evidence="TCP_INFO of 2 connections")
+
+    def test_one_socket_under_two_numbers_counts_once(self):
+        zero, one = self.nodes()
+        zero.to(1, 1000, 10)
+        zero.connected(b.connection(self.A, self.B, fd=10, cookie=5, sent=10400),
+                       b.connection(self.A, self.B, fd=11, cookie=5, sent=10400))
+        one.connected(b.connection(self.B, self.A, received=10400))
+        self.show(zero, one)
+        self.assertEqual(self.pairs[0, 1]["carried"], 10400)
+
+    def test_the_receiver_counted_what_the_sender_did_not_see_acknowledged(self):
+        zero, one = self.nodes(end=0)
+        zero.to(1, 1000, 10).connected(b.connection(self.A, self.B, sent=2000), when=2)
+        one.connected(b.connection(self.B, self.A, received=10300))
+        self.show(zero, one)
+        self.assert_route((0, 1), name="tcp", seen=True, carried=10300)
+
+    def test_last_look_of_a_killed_process(self):
+        zero, one = self.nodes(end=0)
+        zero.to(1, 1000, 10).connected(b.connection(self.A, self.B, sent=2000), when=2)
+        one.connected(b.connection(self.B, self.A, received=2000), when=2)
+        self.show(zero, one)
+        self.assert_route((0, 1), name="tcp", seen=False, carried=2000)
+        self.assertEqual(self.pairs[0, 1]["remainder_is"], "after the last count")
+
+    def test_ipv6(self):
+        zero, one = self.nodes()
+        a, c = ("fd00::1", 40000), ("fd00::2", 1024)
+        zero.to(1, 1000, 10).connected(b.connection(a, c, sent=10400))
+        one.connected(b.connection(c, a))
+        self.show(zero, one)
+        self.assert_route((0, 1), name="tcp", seen=True)
+
+    def test_addresses_of_several_processes_are_not_guessed_at(self):
+        ranks = [ob1(number, 4, host="node%d" % number) for number in range(4)]
+        for src, dst in ((0, 1), (2, 3)):  # two networks with the same addresses
+            ranks[src].to(dst, 1000, 10).connected(b.connection(self.A, self.B, sent=10400))
+            ranks[dst].connected(b.connection(self.B, self.A, received=10400))
+        self.show(*ranks)
+        for pair in ((0, 1), (2, 3)):
+            self.assertEqual(self.pairs[pair]["carried"], 0)
+            self.assert_route(pair, name="tcp", seen=False,
+                              evidence="BTL tcp is the only one that reaches other nodes")
+
+    def test_ambiguous_addresses_where_nothing_excludes_the_others(self):
+        ranks = [ob1(number, 4, host="node%d" % number, btl="self,tcp,openib") for number in range(4)]
+        for src, dst in ((0, 1), (2, 3)):
+            ranks[src].to(dst, 1000, 10).connected(b.connection(self.A, self.B, sent=10400))
+            ranks[dst].connected(b.connection(self.B, self.A, received=10400))
+        self.show(*ranks)
+        self.assertEqual(self.pairs[0, 1]["routes"], [])
+        self.assertEqual(self.pairs[0, 1]["unknown"],
+                         "several processes answer to the address that the sender used")
+        self.assertEqual(self.pairs[0, 1]["label"], "unknown")
+
+    def test_loopback_addresses_hold_within_a_network_namespace(self):
+        a, c = ("127.0.0.1", 40000), ("127.0.0.1", 1024)
+        ranks = [ob1(number, 4, host="node%d" % (number // 2), btl="self,tcp") for number in range(4)]
+        for src, dst in ((0, 1), (2, 3)):
+            ranks[src].to(dst, 1000, 10).connected(b.connection(a, c, sent=10400, interface="lo"))
+            ranks[dst].connected(b.connection(c, a, received=10400, interface="lo"))
+        self.show(*ranks)
+        for pair in ((0, 1), (2, 3)):
+            self.assertEqual(self.pairs[pair]["where"], "node")
+            self.assert_route(pair, name="tcp", device="lo", seen=True, carried=10400)
+        self.assertNotIn((0, 3), self.pairs)
+
+    def test_vader(self):
+        zero, one = ob1(0, 2), ob1(1, 2)
+        zero.to(1, 100, 10)
+        self.show(zero, one)
+        self.assert_route((0, 1), name="vader", layer="Open MPI BTL", device="memory", kind=2,
+                          seen=False, messages=10, bytes=1000, carried=0)
+        pair = self.pairs[0, 1]
+        self.assertEqual((pair["where"], pair["remainder"], pair["remainder_is"], pair["label"]),
+                         ("node", -1000, "shared memory (concluded)", "vader"))
+
+    def test_vader_with_copies_by_the_kernel(self):
+        zero, one = ob1(0, 2), ob1(1, 2)
+        zero.to(1, 100, 50).to(1, 4096, 5).to(1, MIB, 4)
+        one.cma([{"pid": 1000, "reads": 4, "read": 4 * MIB}, {"pid": 1001, "reads": 1, "read": 8}])
+        self.show(zero, one)
+        self.assert_route((0, 1), 0, name="vader", first=7, last=13, messages=55, bytes=25480,
+                          carried=0, seen=False)
+        self.assert_route((0, 1), 1, name="cma", layer="Open MPI BTL", kind=3, first=21, last=21,
+                          messages=4, bytes=4 * MIB, carried=4 * MIB, seen=True,
+                          evidence="4 calls of process_vm_readv or writev")
+        pair = self.pairs[0, 1]
+        self.assertEqual((pair["remainder"], pair["remainder_is"]),
+                         (-25480, "shared memory (concluded)"))
+        self.assertEqual(pair["label"], "vader, from 1 MiB on cma")
+        self.assertNotIn((1, 1), self.pairs)  # trying it on itself is no message
+
+    def test_writes_count_in_their_direction(self):
+        zero, one = ob1(0, 2), ob1(1, 2)
+        zero.to(1, MIB, 4).cma([{"pid": 1001, "writes": 4, "written": 4 * MIB}])
+        self.show(zero, one)
+        self.assertEqual([route["name"] for route in self.pairs[0, 1]["routes"]], ["cma"])
+        self.assertEqual((self.pairs[0, 1]["remainder"], self.pairs[0, 1]["remainder_is"]), (0, ""))
+
+    def test_collectives_that_the_kernel_copied_move_no_small_messages(self):
+        zero, one = ob1(0, 2), ob1(1, 2)
+        zero.to(1, 8, 1000)
+        one.cma([{"pid": 1000, "reads": 5000, "read": 50 * MIB}])
+        self.show(zero, one)
+        self.assert_route((0, 1), 0, name="vader", messages=1000)
+        self.assert_route((0, 1), 1, name="cma", messages=0, carried=50 * MIB)
+        self.assertEqual(self.pairs[0, 1]["label"], "vader, also cma")
+
+    def test_collectives_beside_large_messages(self):
+        zero, one = ob1(0, 2), ob1(1, 2)
+        zero.to(1, 8, 10).to(1, MIB, 4)
+        one.coll("MPI_Bcast", 3000, 3100, 0, size=6 * MIB)
+        one.cma([{"pid": 1000, "reads": 10, "read": 10 * MIB}])
+        self.show(zero, one)
+        self.assert_route((0, 1), 0, name="vader", messages=10)
+        self.assert_route((0, 1), 1, name="cma", messages=4, seen=False, carried=10 * MIB)
+        self.assertEqual(self.pairs[0, 1]["remainder_is"],
+                         "collectives, one-sided operations and control")
+
+    def test_pids_hold_within_a_namespace(self):
+        zero, one = ob1(0, 2, pid=7, pid_ns=1), ob1(1, 2, pid=7, pid_ns=2)
+        zero.to(1, MIB, 4)
+        one.cma([{"pid": 7, "reads": 4, "read": 4 * MIB}])  # its own
+        self.show(zero, one)
+        self.assertEqual(self.pairs[0, 1]["carried"], 0)
+
+    def test_tcp_inside_a_node(self):
+        zero, one = ob1(0, 2, btl="self,tcp"), ob1(1, 2, btl="self,tcp")
+        zero.to(1, 1000, 10).connected(b.connection(self.A, self.B, sent=10400, interface="eth0"))
+        one.connected(b.connection(self.B, self.A))
+        self.show(zero, one)
+        self.assert_route((0, 1), name="tcp", device="eth0")
+        self.assertEqual(self.pairs[0, 1]["where"], "node")
+
+    def test_a_connection_of_the_program_beside_vader(self):
+        zero, one = ob1(0, 2), ob1(1, 2)
+        zero.to(1, 1000, 100).connected(b.connection(self.A, self.B, sent=500))
+        one.connected(b.connection(self.B, self.A))
+        self.show(zero, one)
+        self.assert_route((0, 1), 0, name="vader", messages=100)
+        self.assert_route((0, 1), 1, name="tcp", layer="", messages=0, carried=500, seen=True)
+
+    def test_self(self):
+        self.show(ob1(0, 1).to(0, 1000, 3))
+        self.assert_route((0, 0), name="self", kind=1, messages=3, seen=False)
+        self.assertEqual((self.pairs[0, 0]["where"], self.pairs[0, 0]["remainder_is"]),
+                         ("self", "within the rank"))
+
+    def test_one_node(self):
+        def where(first, second):
+            self.show(ob1(0, 2, **first).to(1, 5), ob1(1, 2, **second))
+            return self.pairs[0, 1]["where"]
+        self.assertEqual(where({"host": "a"}, {"host": "a"}), "node")
+        self.assertEqual(where({"host": "a", "boot": "x"}, {"host": "b", "boot": "x"}), "network")
+        # containers that share the host's network
+        self.assertEqual(where({"host": "a", "boot": "x", "net": "net:[1]"},
+                               {"host": "b", "boot": "x", "net": "net:[1]"}), "node")
+        # network namespaces with names of their own are nodes
+        self.assertEqual(where({"host": "a", "boot": "x", "net": "net:[1]"},
+                               {"host": "b", "boot": "x", "net": "net:[2]"}), "network")
+        # two machines of one name; numbers of namespaces are those of a boot
+        self.assertEqual(where({"host": "a", "boot": "x", "net": "net:[1]"},
+                               {"host": "a", "boot": "y", "net": "net:[1]"}), "network")
+
+
+class Libfabric(ShowTest):
+    def ranks(self, provider="cxi", domain="cxi0", addresses=(("10.0.0.1", 5), ("10.0.0.2", 6)),
+              fmt=2, peers=None, counts=None, hosts=("node1", "node2"), **endpoint):
+        out = []
+        for number in range(2):
+            rank = Rank(number, 2, host=hosts[number], pml="cm", mtl="ofi")
+            own = sockaddr(*addresses[number])
+            other = sockaddr(*(peers or addresses)[1 - number])
+            counted = (counts or [{"sends": 10, "sent": 10000}, {"sends": 0}])[number]
+            rank.endpoint(1, own, [{"address": other, **counted}], provider=provider, domain=domain,
+                          format=fmt, **endpoint)
+            out.append(rank)
+        out[0].to(1, 1000, 10)
+        return out
+
+    def test_native(self):
+        self.show(*self.ranks(device="cxi0", speed=2 * 10 ** 11))
+        self.assert_route((0, 1), name="cxi", layer="libfabric", device="cxi0", kind=4, seen=True,
+                          speed=2 * 10 ** 11, software=0, messages=10, carried=10000,
+                          evidence="counts of the libfabric endpoint (10 operations)")
+        self.assertEqual((self.pairs[0, 1]["remainder"], self.pairs[0, 1]["remainder_is"]), (0, ""))
+        self.assertEqual(list(self.pairs), [(0, 1)])
+
+    def test_software(self):
+        ranks = self.ranks(provider="tcp;ofi_rxm", domain="eth0")
+        ranks[0].ports(3, 8000, [{"name": "eth0", "kind": "net", "rate": 10 ** 9}])
+        ranks[0].endpoint(2, sockaddr("10.0.0.1", 5), [{"address": sockaddr("10.0.0.2", 6),
+                                                        "sends": 12, "sent": 10900}],
+                          provider="tcp", domain="eth0", format=2, inner=1)
+        self.show(*ranks)
+        self.assert_route((0, 1), name="tcp;ofi_rxm", device="eth0", software=1, speed=10 ** 9,
+                          carried=10000)
+        self.assertEqual(self.pairs[0, 1]["label"], "tcp;ofi_rxm (eth0)")
+
+    def test_what_the_receiver_fetched(self):
+        self.show(*self.ranks(counts=[{"sends": 10, "sent": 640},
+                                      {"gets": 10, "got": 9900, "sends": 10, "sent": 500}]))
+        self.assert_route((0, 1), name="cxi", carried=10540)
+        self.assertEqual(self.pairs[1, 0]["carried"], 500)
+
+    def test_padding_of_an_address_means_nothing(self):
+        ranks = self.ranks()
+        ranks[1].endpoint(1, sockaddr("10.0.0.2", 6)[:8] + b"\x01garbage", provider="cxi", format=2)
+        self.show(*ranks)
+        self.assert_route((0, 1), name="cxi")
+
+    def test_ipv6(self):
+        self.show(*self.ranks(addresses=(("fd00::1", 5), ("fd00::2", 6)), fmt=3))
+        self.assert_route((0, 1), name="cxi")
+
+    def test_other_addresses_are_compared_as_they_are(self):
+        ranks = [Rank(number, 2, host="n%d" % number, pml="cm", mtl="ofi") for number in range(2)]
+        for number, rank in enumerate(ranks):
+            rank.endpoint(1, bytes([number] * 6), [{"address": bytes([1 - number] * 6), "sends": 1,
+                                                    "sent": 100}], provider="cxi", format=15)
+        ranks[0].to(1, 100)
+        self.show(*ranks)
+        self.assert_route((0, 1), name="cxi", carried=100)
+
+    def test_an_address_that_two_processes_have(self):
+        ranks = self.ranks(addresses=(("10.0.0.1", 5), ("10.0.0.1", 5)))
+        self.show(*ranks)
+        self.assertEqual(self.pairs[0, 1]["unknown"],
+                         "several processes answer to the address that the sender used")
+
+    def test_the_address_of_nobody(self):
+        self.show(*self.ranks(addresses=(("0.0.0.0", 5), ("0.0.0.0", 6))))
+        self.assertEqual(self.pairs[0, 1]["unknown"],
+                         "several processes answer to the address that the sender used")
+        self.show(*self.ranks(peers=(("10.9.9.9", 5), ("10.9.9.9", 6))))
+        self.assertEqual(self.pairs[0, 1]["unknown"],
+                         "nobody who was recorded answers to the address that the sender used")
+
+    def test_loopback_within_a_node_only(self):
+        addresses = (("127.0.0.1", 5), ("127.0.0.1", 6))
+        self.show(*self.ranks(provider="tcp;ofi_rxm", addresses=addresses))
+        self.assertEqual(self.pairs[0, 1]["routes"], [])
+        self.show(*self.ranks(provider="tcp;ofi_rxm", addresses=addresses, hosts=("n", "n")))
+        self.assert_route((0, 1), name="tcp;ofi_rxm")
+        self.assertEqual(self.pairs[0, 1]["where"], "node")
+
+    def test_shm(self):
+        ranks = [Rank(number, 2, pml="cm", mtl="ofi") for number in range(2)]
+        names = [b"fi_shm://%d\0" % (1000 + number) for number in range(2)]
+        for number, rank in enumerate(ranks):
+            rank.endpoint(1, names[number], [{"address": names[1 - number], "sends": 14,
+                                              "sent": 4 * MIB + 1000}], provider="shm", format=9)
+        ranks[0].to(1, 100, 10).to(1, MIB, 4)
+        ranks[1].cma([{"pid": 1000, "reads": 4, "read": 4 * MIB}])
+        self.show(*ranks)
+        self.assert_route((0, 1), 0, name="shm", kind=2, device="memory", carried=1000, messages=10)
+        self.assert_route((0, 1), 1, name="cma", layer="libfabric", messages=4, seen=True)
+        self.assertEqual(self.pairs[0, 1]["remainder"], 0)
+
+    def test_endpoints_that_mpi_did_not_open(self):
+        ranks = self.ranks()
+        ranks[0].add("MODULES", b.module(3, "/opt/rccl/librccl.so"))
+        ranks[0].endpoint(1, sockaddr("10.0.0.1", 5), caller=3)
+        self.show(*ranks)
+        self.assertEqual(self.pairs[0, 1]["routes"], [])
+        self.assertEqual(self.pairs[0, 1]["unknown"], "nothing was counted between the two")
+
+    def test_a_peer_that_was_not_recorded(self):
+        self.show(self.ranks(device="cxi0")[0])
+        self.assert_route((0, 1), name="cxi", seen=False, carried=0, messages=10,
+                          evidence="PML cm sends every message through the one endpoint that the "
+                                   "sender opened")
+        self.assertEqual(self.pairs[0, 1]["where"], "unknown")
+
+    def test_an_mtl_without_libfabric(self):
+        ranks = [Rank(number, 2, host="n%d" % number, pml="cm", mtl="psm2") for number in range(2)]
+        self.show(ranks[0].to(1, 10), ranks[1])
+        self.assert_route((0, 1), name="psm2", layer="Open MPI MTL", kind=4, seen=False)
+
+
+class Ucx(ShowTest):
+    SHM = [{"use": "am", "transport": "posix", "device": "memory"},
+           {"use": "rma_bw", "transport": "cma", "device": "memory"}]
+
+    def ranks(self, lanes, sent=10000, hosts=("node1", "node1"), chosen=None, **fields):
+        out = []
+        for number in range(2):
+            rank = Rank(number, 2, host=hosts[number], **(chosen or {"netmod": "ucx", "shm": "none"}),
+                        **fields)
+            rank.endpoint(1, uid(number), [{"address": uid(1 - number), "sends": 10 - 10 * number,
+                                            "sent": sent - sent * number, "lane": lanes}],
+                          library="ucx")
+            out.append(rank)
+        return out
+
+    def test_one_transport(self):
+        zero, one = self.ranks([{"use": "am", "transport": "tcp", "device": "eth0"},
+                                {"use": "rma_bw", "transport": "tcp", "device": "lo"},
+                                {"use": "wireup", "transport": "tcp", "device": "eth9"}])
+        zero.ports(3, 8000, [{"name": "eth0", "kind": "net", "rate": 10 ** 9},
+                             {"name": "lo", "kind": "net", "rate": 0}])
+        self.show(zero.to(1, 1000, 10), one)
+        self.assert_route((0, 1), name="tcp", layer="UCX", device="eth0, lo", kind=4, seen=True,
+                          carried=10000, speed=0,
+                          evidence="UCX lane tcp, counts of the worker (10 operations)")
+        self.assertEqual(self.pairs[0, 1]["where"], "node")
+
+    def test_two_rails(self):
+        zero, one = self.ranks([{"use": "am", "transport": "rc_mlx5", "device": "mlx5_0:1"},
+                                {"use": "rma_bw", "transport": "rc_mlx5", "device": "mlx5_0:1"},
+                                {"use": "rma_bw", "transport": "rc_mlx5", "device": "mlx5_1:1"}],
+                               hosts=("a", "b"))
+        zero.ports(3, 8000, [{"name": "mlx5_%d" % n, "kind": "infiniband", "rate": 10 ** 11}
+                             for n in range(2)])
+        self.show(zero.to(1, 1000, 10), one)
+        self.assert_route((0, 1), device="mlx5_0:1, mlx5_1:1", speed=2 * 10 ** 11, software=0)
+
+    def test_memory_and_copies_by_the_kernel(self):
+        zero, one = self.ranks(self.SHM, sent=5000 + 4 * MIB)
+        one.cma([{"pid": 1000, "reads": 4, "read": 4 * MIB}])
+        self.show(zero.to(1, 1000, 5).to(1, MIB, 4), one)
+        self.assert_route((0, 1), 0, name="posix", kind=2, messages=5, carried=5000, seen=False,
+                          evidence="UCX lane am (posix)")
+        self.assert_route((0, 1), 1, name="cma", layer="UCX", kind=3, messages=4, seen=True)
+        self.assertEqual(self.pairs[0, 1]["remainder"], 0)
+
+    def test_a_lane_that_nothing_used(self):
+        zero, one = self.ranks(self.SHM)
+        self.show(zero.to(1, 1000, 10), one)
+        self.assertEqual([route["name"] for route in self.pairs[0, 1]["routes"]], ["posix"])
+
+    def test_two_transports_of_which_nobody_counted(self):
+        zero, one = self.ranks([{"use": "am", "transport": "ud_mlx5", "device": "mlx5_0:1"},
+                                {"use": "rma_bw", "transport": "rc_mlx5", "device": "mlx5_0:1"}],
+                               hosts=("a", "b"))
+        self.show(zero.to(1, 1000, 10), one)
+        self.assert_route((0, 1), 0, name="ud_mlx5", messages=10, seen=False)
+        self.assert_route((0, 1), 1, name="rc_mlx5", messages=0, seen=False)
+        self.assertEqual(self.pairs[0, 1]["unknown"], "from which size on UCX uses rc_mlx5 instead "
+                                                      "of ud_mlx5 is not recorded")
+
+    def test_lanes_without_their_use(self):
+        lanes = [{"transport": "posix", "device": "memory"}, {"transport": "cma", "device": "memory"},
+                 {"transport": "tcp", "device": "lo"}]
+        zero, one = self.ranks(lanes, sent=5000 + 4 * MIB)
+        one.cma([{"pid": 1000, "reads": 4, "read": 4 * MIB}])
+        self.show(zero.to(1, 1000, 5).to(1, MIB, 4), one)
+        self.assertEqual([route["name"] for route in self.pairs[0, 1]["routes"]], ["posix", "cma"])
+        self.show(*(rank.to(1 - rank.rank, 1000) for rank in
+                    self.ranks([{"transport": "tcp", "device": "lo"},
+                                {"transport": "self", "device": "memory"}])))
+        self.assertEqual([route["name"] for route in self.pairs[0, 1]["routes"]], ["self"])
+        self.assertFalse(self.route((0, 1))["seen"])
+
+    def test_no_lanes(self):
+        zero, one = self.ranks([])
+        self.show(zero.to(1, 1000, 10), one)
+        self.assertEqual(self.pairs[0, 1]["routes"], [])
+        self.assertEqual(self.pairs[0, 1]["unknown"],
+                         "the lanes of the UCX endpoint were not recorded")
+        self.assertEqual(self.pairs[0, 1]["carried"], 10000)
+
+    def test_collectives_are_in_the_counts(self):
+        zero, one = self.ranks([{"use": "am", "transport": "tcp", "device": "lo"}], sent=1000000)
+        zero.coll("MPI_Allreduce", 3000, 3100, 0)
+        self.show(zero.to(1, 1000, 10), one)
+        pair = self.pairs[0, 1]
+        self.assertEqual((pair["remainder"], pair["remainder_is"]),
+                         (990000, "collectives, one-sided operations and control"))
+
+    def test_workers_of_one_sided_components_are_not_the_pml(self):
+        zero, one = self.ranks([{"use": "am", "transport": "tcp", "device": "lo"}], sent=50000,
+                               chosen={"pml": "ob1", "btl": "self,vader"})
+        zero.add("MODULES", b.module(3, "/usr/lib/openmpi/mca_osc_ucx.so", role=1))
+        zero.endpoint(1, uid(0), library="ucx", caller=3)
+        self.show(zero.to(1, 1000, 10), one)
+        self.assert_route((0, 1), 0, name="vader", messages=10)
+
+
+class Mpich(ShowTest):
+    def test_shared_memory_beside_the_netmod(self):
+        ranks = [Rank(number, 2, netmod="ofi", shm="posix") for number in range(2)]
+        ranks[0].endpoint(1, sockaddr("10.0.0.1", 5), [{"address": sockaddr("10.0.0.1", 6),
+                                                        "sends": 2, "sent": 300}],
+                          provider="tcp;ofi_rxm", domain="eth0", format=2)
+        ranks[1].endpoint(1, sockaddr("10.0.0.1", 6), provider="tcp;ofi_rxm", domain="eth0", format=2)
+        self.show(ranks[0].to(1, 1000, 10), ranks[1])
+        self.assert_route((0, 1), 0, name="posix", layer="MPICH", kind=2, seen=False, messages=10)
+        self.assert_route((0, 1), 1, name="tcp;ofi_rxm", messages=0, carried=300)
+        self.assertEqual(self.pairs[0, 1]["remainder_is"], "shared memory (concluded)")
+
+    def test_not_concluded_where_the_netmod_was_not_watched(self):
+        for how, why, text in (("off", "MPIWATCH_PROBES", "the probe libfabric was off (MPIWATCH_PROBES)"),
+                               ("not covered", "no call of it came through us",
+                                "the probe libfabric did not see all: no call of it came through us"),
+                               ("absent", "", "the probe libfabric saw no library of that kind in the "
+                                              "sender")):
+            ranks = [Rank(number, 2, netmod="ofi", shm="posix") for number in range(2)]
+            ranks[0].choice("probe", "libfabric", how, why)
+            self.show(ranks[0].to(1, 1000, 10), ranks[1])
+            self.assertEqual(self.pairs[0, 1]["routes"], [])
+            self.assertEqual(self.pairs[0, 1]["unknown"], text)
+
+    def test_nothing_between_nodes(self):
+        ranks = [Rank(number, 2, host="n%d" % number, netmod="ofi", shm="posix") for number in range(2)]
+        self.show(ranks[0].to(1, 1000, 10), ranks[1])
+        self.assertEqual(self.pairs[0, 1]["unknown"], "nothing was counted between the two")
+
+    def test_ch3(self):
+        ranks = [Rank(number, 2, netmod="nemesis:tcp", shm="nemesis") for number in range(2)]
+        self.show(ranks[0].to(1, 1000, 10), ranks[1])
+        self.assert_route((0, 1), name="nemesis", kind=2)
+
+
+class Unknown(ShowTest):
+    def reason(self, *ranks):
+        self.show(*ranks)
+        self.assertEqual(self.pairs[0, 1]["routes"], [])
+        return self.pairs[0, 1]["unknown"]
+
+    def test_old_traces(self):
+        zero, one = b.Process(0, 2).world(), b.Process(1, 2).world()
+        zero.send(1, 100, 2000, 2100)
+        self.assertEqual(self.reason(zero, one), "the trace has no transport records")
+        self.assertEqual((self.failures, self.idle), ([], []))
+
+    def test_a_sender_without_records(self):
+        zero = b.Process(0, 2).world()
+        zero.send(1, 100, 2000, 2100)
+        self.assertEqual(self.reason(zero, ob1(1, 2)), "the sender's trace has no transport records")
+
+    def test_ranks_that_were_not_recorded(self):
+        self.assertEqual(self.reason(ob1(0, 2).to(1, 100)), "the receiver was not recorded")
+        one = ob1(1, 2)
+        one.recv(0, 100, 2000, 2100)
+        self.assertEqual(self.reason(one), "the sender was not recorded")
+
+    def test_a_choice_that_is_not_known(self):
+        zero, one = Rank(0, 2).to(1, 100), Rank(1, 2)
+        self.assertEqual(self.reason(zero, one), "the sender's connections were not looked at")
+        zero.connected()
+        self.assertEqual(self.reason(zero, one),
+                         "which part of MPI moves its messages is not known")
+        zero.choice("probe", "openmpi", "not covered", "no symbol")
+        self.assertEqual(self.reason(zero, one), "the probe openmpi did not see all: no symbol")
+
+    def test_connections_that_were_not_all_looked_at(self):
+        ranks = [ob1(number, 2, host="n%d" % number, btl="self,tcp,openib") for number in range(2)]
+        ranks[0].to(1, 100).connected(unseen=7)
+        self.assertEqual(self.reason(*ranks), "not all of the sender's connections were looked at")
+
+    def test_a_full_list(self):
+        ranks = [Rank(number, 2, host="n%d" % number, pml="cm", mtl="ofi") for number in range(2)]
+        for number, rank in enumerate(ranks):
+            rank.endpoint(1, sockaddr("10.0.0.1", 5 + number), provider="cxi", format=2, unlisted=9)
+        ranks[0].to(1, 100)
+        self.assertEqual(self.reason(*ranks), "the sender's list of peers was full")
+
+    def test_counts_that_were_never_written(self):
+        ranks = [Rank(number, 2, host="n%d" % number, pml="cm", mtl="ofi", end=0) for number in range(2)]
+        self.assertEqual(self.reason(ranks[0].to(1, 100), ranks[1]),
+                         "the sender's last counts were not written before it died or was looked at")
+
+    def test_connections_tell_where_the_choice_is_not_known(self):
+        zero, one = Rank(0, 2), Rank(1, 2)
+        a, c = ("10.0.0.1", 1), ("10.0.0.2", 2)
+        zero.to(1, 1000, 10).connected(b.connection(a, c, sent=10400))
+        one.connected(b.connection(c, a))
+        self.show(zero, one)
+        self.assert_route((0, 1), name="tcp", layer="", seen=True)
+
+
+if __name__ == "__main__":
+    main()
