@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "analyzer/anonymize/addresses.h"
 #include "analyzer/anonymize/rewrite.h"
 #include "analyzer/anonymize/scrub.h"
 
@@ -29,6 +30,17 @@ static void learn_fact(struct mw_names *names, const struct mw_fact *fact)
             mw_names_forbid_host(names, fact->value);
 }
 
+/* What the libraries say names files of users; how addresses are to be read. */
+static void learn_fabric(struct mw_names *names, const struct mw_process *process)
+{
+    for (size_t i = 0; i < process->log_count; i++)
+        mw_names_learn_paths(names, process->log[i].text);
+    for (size_t i = 0; i < process->choice_count; i++)
+        mw_names_learn_paths(names, process->choices[i].source);
+    for (size_t i = 0; i < process->endpoint_count; i++)
+        mw_address_form_learn(names, process->key, &process->endpoints[i]);
+}
+
 static void learn_process(struct mw_names *names, const struct mw_process *process)
 {
     mw_names_forbid_host(names, process->host);
@@ -45,6 +57,7 @@ static void learn_process(struct mw_names *names, const struct mw_process *proce
         mw_names_learn_paths(names, process->modules[i].path);
     for (size_t i = 0; i < process->fact_count; i++)
         learn_fact(names, &process->facts[i]);
+    learn_fabric(names, process);
 }
 
 /* The number of a batch job is in more settings than its own. */

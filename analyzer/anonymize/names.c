@@ -15,13 +15,20 @@ static const char *const prefixes[MW_NAME_KINDS] = {
     "node", "domain", "user", "dir", "path", "address", "boot", "job", "arg", "value", "word",
 };
 
-const char *mw_names_stand_in(struct mw_names *names, enum mw_name_kind kind, const char *text,
-                              size_t length)
+size_t mw_names_number(struct mw_names *names, enum mw_name_kind kind, const char *text,
+                       size_t length)
 {
     size_t at = mw_index_put(&names->index[kind], mw_hash_bytes(1, text, length));
     if (at == names->stand_ins[kind].count)
         *mw_vector_add(&names->stand_ins[kind]) = mw_format("%s%zu", prefixes[kind], at + 1);
-    return names->stand_ins[kind].at[at];
+    return at + 1;
+}
+
+const char *mw_names_stand_in(struct mw_names *names, enum mw_name_kind kind, const char *text,
+                              size_t length)
+{
+    size_t number = mw_names_number(names, kind, text, length);
+    return names->stand_ins[kind].at[number - 1];
 }
 
 /* Words that are the same everywhere, and would only spoil the rest. */
@@ -154,4 +161,6 @@ void mw_names_free(struct mw_names *names)
     free(names->new_keys.at);
     mw_index_free(&names->process_keys);
     mw_index_free(&names->programs);
+    mw_index_free(&names->endpoints);
+    free(names->forms.at);
 }

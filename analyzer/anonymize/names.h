@@ -36,6 +36,12 @@ struct mw_literal {
     enum mw_name_kind kind;
 };
 
+/* How the addresses of an endpoint are to be read. */
+struct mw_address_form {
+    uint64_t format; /* addr_format of libfabric */
+    int libfabric, ucx;
+};
+
 struct mw_names {
     struct mw_index index[MW_NAME_KINDS];
     MW_VECTOR(char *) stand_ins[MW_NAME_KINDS];
@@ -43,11 +49,16 @@ struct mw_names {
     struct mw_index programs;              /* base names of the job's programs, which stay */
     struct mw_index process_keys;
     MW_VECTOR(uint64_t) new_keys;
+    struct mw_index endpoints; /* of (process, endpoint) */
+    MW_VECTOR(struct mw_address_form) forms;
 };
 
 /* Lives as long as the names. */
 const char *mw_names_stand_in(struct mw_names *names, enum mw_name_kind kind, const char *text,
                               size_t length);
+/* The number in the stand-in, from 1 on. */
+size_t mw_names_number(struct mw_names *names, enum mw_name_kind kind, const char *text,
+                       size_t length);
 /* Makes a text forbidden everywhere. Texts that say nothing ("root", "localhost") are let through.
  */
 void mw_names_forbid(struct mw_names *names, enum mw_name_kind kind, const char *text,

@@ -37,13 +37,15 @@ static int is_public_name(const char *name)
            (length > 5 && !strcmp(name + length - 5, ".conf"));
 }
 
-/* The kernel's own files are called the same everywhere; control groups are named after jobs and
- * users. */
+/* The kernel's own files and the files of devices are called the same everywhere; control groups
+ * are named after jobs and users. */
 static int is_kernel_path(const char *path)
 {
-    static const char *const starts[] = {"/proc/self/",   "/proc/sys/",    "/proc/cpuinfo",
-                                         "/proc/meminfo", "/proc/cmdline", "/sys/class/",
-                                         "/sys/devices/", "/sys/kernel/",  "/sys/module/"};
+    static const char *const starts[] = {
+        "/proc/self/", "/proc/sys/",    "/proc/cpuinfo", "/proc/meminfo", "/proc/cmdline",
+        "/sys/class/", "/sys/devices/", "/sys/kernel/",  "/sys/module/",  "/dev/infiniband/",
+        "/dev/hfi1",   "/dev/cxi",      "/dev/kfd",      "/dev/dri/",     "/dev/nvidia",
+        "/dev/knem",   "/dev/xpmem",    "/dev/gdrdrv",   "/dev/psm",      "/dev/efa"};
     for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
         if (!strncmp(path, starts[i], strlen(starts[i])))
             return 1;

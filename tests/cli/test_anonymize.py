@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """mpiwatch anonymize: nothing of people, machines and places is left; what explains the job is."""
 
+import ipaddress
+import json
+import os
 import re
+import struct
 
 import build_trace as b
+import mwformat
 import mwwrite as w
 from build_trace import Process, chunk, job, module, number, record, site, text
 from cli import CliTest, main
@@ -246,6 +251,200 @@ class Anonymize(CliTest):
         self.assertIn("vm.swappiness", dump)
         self.assertIn("/proc/sys/vm/swappiness", dump)
         self.assertIn("the node1 here, not overvmed", dump)
+
+
+def sockaddr(words, port):
+    """struct sockaddr_in or _in6 of Linux on a little-endian machine."""
+    address = ipaddress.ip_address(words)
+    if address.version == 4:
+        return struct.pack("<H", 2) + struct.pack(">H", port) + address.packed + bytes(8)
+    return (struct.pack("<H", 10) + struct.pack(">HI", port, 0) + address.packed +
+            struct.pack("<I", 3))
+
+
+GID = ipaddress.ip_address("fe80::5054:ff:fe12:3456").packed
+# (library, addr_format, address of rank 0, of rank 1): each is the peer of the other.
+ADDRESSES = (
+    ("libfabric", 2, sockaddr("192.168.17.23", 4000), sockaddr("192.168.17.24", 4000)),
+    ("libfabric", 1, sockaddr("2001:db8::17", 4001), sockaddr("fe80::5054:ff:fe12:3456", 4001)),
+    ("libfabric", 4, struct.pack("<H", 27) + bytes(6) + GID + bytes(24),
+     struct.pack("<H", 27) + bytes(6) + GID[::-1] + bytes(24)),
+    ("libfabric", 9, b"fi_sockaddr_in://192.168.17.23:4000\0", b"fi_shm://secretuid:1\0\0"),
+    ("libfabric", 9, b"secretname\0", b"secretname2\0"),
+    ("libfabric", 12, GID + bytes(16), GID[::-1] + bytes(16)),
+    ("libfabric", 15, struct.pack("<II", 0x5ec7e << 9 | 5, 1),
+     struct.pack("<II", 0x5ec7f << 9 | 5, 1)),
+    ("libfabric", 13, b"secret-opaque-bytes-of-32-length", b"secret-opaque-bytes-of-32-lengti"),
+    ("libfabric", 99, b"secret-other", b"secret-othes"),
+    ("ucx", 0, struct.pack("<Q", 0x8c1f000000000001), struct.pack("<Q", 0x8c1f000000000002)),
+    ("ucx", 0, b"secret-no-uid", b"secret-no-uie"),
+    ("", 2, sockaddr("192.168.17.23", 4000), sockaddr("192.168.17.24", 4000)),
+)
+
+
+def fabric_trace():
+    """Two ranks that name each other in every way there is."""
+    zero, one = Process(0, 2, host="nid00123"), Process(1, 2, host="nid00124")
+    for number_, (library, form, *pair) in enumerate(ADDRESSES, 1):
+        for process, own, other in ((zero, *pair), (one, *reversed(pair))):
+            process.endpoint(number_, own, library=library, format=form)
+            # A later chunk does not say again how addresses look.
+            process.add("ENDPOINT", id=number_, peer=[
+                {"address": other, "sends": 3, "sent": 1000 + number_,
+                 "lane": [{"use": "am", "transport": "tcp", "device": "eth0"}]}])
+    here, there, six = ("192.168.17.23", 5000), ("192.168.17.24", 5001), ("2001:db8::17", 5002)
+    loop = ("127.0.0.1", 5003)
+    zero.sockets(3, 900, [b.connection(here, there, fd=5, interface="eth0", sent=77),
+                          b.connection(six, ("fe80::5054:ff:fe12:3456", 9), fd=6),
+                          b.connection(loop, ("127.0.0.1", 5004), fd=7, interface="lo"),
+                          b.connection(("::1", 1), ("::ffff:192.168.17.24", 5), fd=8)])
+    one.sockets(3, 900, [b.connection(there, here, fd=5, received=77),
+                         {"fd": 6, "local": b"secret"[:5]}])
+    zero.attempt(1, "fi_getinfo", asked="cxi", offer=[
+        {"provider": "tcp;ofi_rxm", "domain": "eth0", "fabric": "192.168.17.0/24", "device": "eth0",
+         "speed": 10**10}])
+    zero.attempt(2, "fi_enable", result=-262, words="Invalid resource domain", provider="cxi",
+                 domain="cxi0", device="cxi0", fabric="cxi", driver="cxi_ss1", endpoint=1)
+    zero.log(1, "cannot reach 192.168.17.24:5001 (nid00124, alice@login7.cluster.example.org) by "
+                "/home/alice/lib/x.c, see /dev/infiniband/uverbs0", provider="cxi",
+             function="cxip_ep_enable", subsystem="ep_ctrl", line=77)
+    zero.ports(1, 100, [{"name": "hsn0", "kind": "net", "state": "up", "rate": 2 * 10**11,
+                         "address": "52:54:00:12:34:56"},
+                        {"name": "lo", "kind": "net", "address": "00:00:00:00:00:00"}])
+    zero.cma([{"pid": 1001, "reads": 3, "read": 4096, "refused": 1, "error": 1}], time=5)
+    zero.choice("device", "/dev/infiniband/uverbs0", "open", "/proc/self/fd/7")
+    zero.choice("version", "libfabric", "1.17.0", "/home/alice/lib/libfabric.so.1")
+    return zero, one
+
+
+class Fabric(CliTest):
+    """Addresses are others and still fit together."""
+
+    SECRETS = ("192.168.17", "2001:db8::17", "5054:ff", "nid00123", "nid00124", "alice", "login7",
+               "52:54:00", "secret", "/home", "c0a81117", "c0a81118", "505400fffe123456",
+               "7365637265", "5ec7e", "5ec7f")
+
+    def setUp(self):
+        super().setUp()
+        b.write(self.path("job.mpiw"), job(), *fabric_trace())
+        self.run_cli("anonymize", "job.mpiw", "-o", "anonymous.mpiw")
+
+    def lines(self, name):
+        found = {}
+        for line in self.run_cli("dump", "-f", "json", name).out.splitlines():
+            line = json.loads(line)
+            found.setdefault((line.get("rank"), line["type"]), []).append(line)
+        return found
+
+    def test_nothing_is_left(self):
+        before = self.run_cli("dump", "-f", "json", "job.mpiw").out.lower()
+        after = self.run_cli("dump", "-f", "json", "anonymous.mpiw").out.lower()
+        with open(self.path("anonymous.mpiw"), "rb") as file:
+            content = file.read()
+        for secret in self.SECRETS:
+            self.assertIn(secret, before)
+            self.assertNotIn(secret, after)
+            self.assertNotIn(secret.encode(), content.lower())
+        for address in ("192.168.17.23", "192.168.17.24", "2001:db8::17",
+                        "fe80::5054:ff:fe12:3456"):
+            self.assertNotIn(ipaddress.ip_address(address).packed, content)
+
+    def test_ranks_still_find_each_other(self):
+        before, after = self.lines("job.mpiw"), self.lines("anonymous.mpiw")
+        for number_, (library, form, *pair) in enumerate(ADDRESSES):
+            for rank in (0, 1):
+                own = after[rank, "endpoint"][number_]
+                peer = after[1 - rank, "peer"][number_]
+                self.assertEqual(own["address_bytes"], peer["address_bytes"], (library, form))
+                self.assertEqual(peer["sent"], 1001 + number_)
+                self.assertEqual(peer["lanes"], before[1 - rank, "peer"][number_]["lanes"])
+                same = own["address_bytes"] == before[rank, "endpoint"][number_]["address_bytes"]
+                self.assertEqual(same, library == "ucx" and len(pair[0]) == 8, (library, form))
+            mine, other = (after[rank, "endpoint"][number_]["address_bytes"] for rank in (0, 1))
+            self.assertNotEqual(mine, other, (library, form))
+
+    def test_addresses_keep_their_shape(self):
+        shown = [line["address"] for line in self.lines("anonymous.mpiw")[0, "endpoint"]]
+        expected = (r"240\.0\.0\.\d+:4000", r"\[2001:db8::[0-9a-f]+%3\]:4001",
+                    r"gid fe80::[0-9a-f]+ pkey 0x0 service 0x0{16}",
+                    r"fi_sockaddr_in://address\d+:4000", r"address\d+",
+                    r"gid fe80::[0-9a-f]+ qp 0 connection 0", r"nic 0x[0-9a-f]{1,2} pid 5",
+                    r"[0-9a-f]{64}", r"[0-9a-f]{24}", r"uid 0x8c1f000000000001", r"[0-9a-f]{26}",
+                    r"[0-9a-f]{32}")
+        self.assertEqual(len(shown), len(expected))
+        for address, pattern in zip(shown, expected):
+            self.assertRegex(address, f"^{pattern}$")
+
+    def test_both_ends_of_a_connection(self):
+        after = self.lines("anonymous.mpiw")
+        first, second, loop, mapped = after[0, "connection"]
+        other, nothing = after[1, "connection"]
+        self.assertEqual((first["local"], first["remote"]), (other["remote"], other["local"]))
+        self.assertRegex(first["local"], r"^240\.0\.0\.\d+:5000$")
+        self.assertRegex(second["local"], r"^\[2001:db8::[0-9a-f]+\]:5002$")
+        self.assertRegex(second["remote"], r"^\[fe80::[0-9a-f]+\]:9$")
+        self.assertEqual((loop["local"], loop["remote"]), ("127.0.0.1:5003", "127.0.0.1:5004"))
+        self.assertEqual(mapped["local"], "[::1]:1")
+        self.assertEqual(mapped["remote"], f"[::ffff:{first['remote'].split(':')[0]}]:5")
+        self.assertEqual((nothing["local"], nothing["fd"]), ("", 6))
+        self.assertEqual((first["interface"], first["sent"], loop["interface"]), ("eth0", 77, "lo"))
+
+    def test_texts(self):
+        after = self.lines("anonymous.mpiw")
+        getinfo, enable = after[0, "attempt"]
+        self.assertRegex(getinfo["offers"][0]["fabric"], r"^address\d+/24$")
+        self.assertEqual((getinfo["asked"], getinfo["offers"][0]["provider"],
+                          getinfo["offers"][0]["domain"]), ("cxi", "tcp;ofi_rxm", "eth0"))
+        self.assertEqual((enable["words"], enable["result"], enable["device"], enable["driver"]),
+                         ("Invalid resource domain", -262, "cxi0", "cxi_ss1"))
+        line = after[0, "log"][0]
+        self.assertRegex(line["text"], r"^cannot reach address\d+:5001 \(node\d+, "
+                                       r"user\d+@node\d+\) by /path\d+, "
+                                       r"see /dev/infiniband/uverbs0$")
+        self.assertEqual((line["function"], line["subsystem"], line["line"]),
+                         ("cxip_ep_enable", "ep_ctrl", 77))
+        number_ = re.search(r"address(\d+)", line["text"]).group(1)
+        self.assertEqual(after[0, "connection"][0]["remote"], f"240.0.0.{number_}:5001")
+        hsn, loop = after[0, "port"]
+        self.assertRegex(hsn["address"], r"^address\d+$")
+        self.assertEqual((hsn["name"], hsn["state"], loop["address"]),
+                         ("hsn0", "up", "00:00:00:00:00:00"))
+        device, version = after[0, "choice"]
+        self.assertEqual((device["name"], device["source"]),
+                         ("/dev/infiniband/uverbs0", "/proc/self/fd/7"))
+        self.assertRegex(version["source"], r"^/dir\d+/libfabric\.so\.1$")
+        self.assertEqual((after[0, "cma"][0]["pid"], after[0, "cma"][0]["error"]), (1001, 1))
+
+    def test_every_field_has_a_rule(self):
+        """What the format has, and no rule, would be left out in silence."""
+        golden = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "golden", "v1")
+        for name in ("fabric.mpiw", "full.mpiw"):
+            out = name.replace(".mpiw", "-anonymous.mpiw")
+            self.run_cli("anonymize", os.path.join(golden, name), "-o", out)
+            with open(os.path.join(golden, name), "rb") as file:
+                before = given(file.read())
+            with open(self.path(out), "rb") as file:
+                self.assertEqual(before - given(file.read()), set())
+
+
+def given(content):
+    """(chunk, field) of every field that is there with something in it, also in records."""
+    found = set()
+
+    def walk(name, description, data_):
+        for field in description:
+            for number_, kind, value in mwformat.raw_fields(data_):
+                if number_ != field.number or kind != field.wants() or not value:
+                    continue
+                found.add((name, field.name))
+                if field.what == "record":
+                    walk(f"{name} {field.name}", field.inner, value)
+
+    for header, payload in mwformat.chunks(content, lambda *_: None):
+        kind = mwformat.TYPES.get(header.type)
+        if kind in mwformat.CHUNKS:
+            walk(kind, mwformat.CHUNKS[kind], mwformat.content(header, payload))
+    return found
 
 
 if __name__ == "__main__":
