@@ -125,7 +125,7 @@ void mw_transports_free(struct mw_transports *transports)
     free(transports->coverage.at);
     free(transports->ways.at);
     free(transports->choices);
-    mw_texts_free(transports->texts);
+    mw_kept_texts_free(transports->texts);
     free(transports);
 }
 

@@ -113,7 +113,7 @@ struct mw_transports {
     MW_VECTOR(struct mw_idle) idle;
     struct mw_process_choice *choices;
     MW_VECTOR(struct mw_probe_coverage) coverage;
-    struct mw_texts *texts; /* that belong to this object */
+    struct mw_kept_texts *texts; /* that belong to this object */
 };
 
 struct mw_transports *mw_transports_create(const struct mw_tally *tally);

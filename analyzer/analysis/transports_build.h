@@ -9,7 +9,7 @@
 #include "analyzer/analysis/transports.h"
 #include "analyzer/model/endpoints.h"
 
-struct mw_texts {
+struct mw_kept_texts {
     struct mw_index index;
     MW_VECTOR(char *) all;
 };
@@ -38,10 +38,10 @@ struct mw_building {
 };
 
 /* transports_ways.c */
-const char *mw_text_keep(struct mw_texts *texts, const char *text); /* one copy of equal texts */
-const char *mw_text_keep_format(struct mw_texts *texts, const char *format, ...)
+const char *mw_text_keep(struct mw_kept_texts *texts, const char *text); /* one copy of equal texts */
+const char *mw_text_keep_format(struct mw_kept_texts *texts, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-void mw_texts_free(struct mw_texts *texts);
+void mw_kept_texts_free(struct mw_kept_texts *texts);
 uint32_t mw_way(struct mw_building *building, enum mw_way_kind kind, const char *name, const char *layer,
                 const char *device, uint64_t speed);
 uint32_t mw_way_libfabric(struct mw_building *building, const struct mw_endpoint *endpoint,

@@ -36,6 +36,18 @@ static const char *offer_device(const struct mw_offer *offer)
     return *offer->device ? offer->device : offer->domain;
 }
 
+/* Whether an endpoint came to nothing: a call about it failed. */
+static int endpoint_failed(const struct mw_process *process, const struct mw_endpoint *endpoint)
+{
+    for (size_t i = 0; i < process->attempt_count; i++) {
+        const struct mw_attempt *attempt = &process->attempts[i];
+        if (attempt->endpoint == endpoint->id && (!attempt->end || attempt->result < 0) &&
+            same(attempt->library, endpoint->library))
+            return 1;
+    }
+    return 0;
+}
+
 /* --- offers ----------------------------------------------------------------------------------- */
 
 static int libfabric_uses(const struct mw_process *process, const struct mw_offer *offer)
@@ -44,7 +56,8 @@ static int libfabric_uses(const struct mw_process *process, const struct mw_offe
         const struct mw_endpoint *endpoint = &process->endpoints[i];
         const char *device = *endpoint->device ? endpoint->device : endpoint->domain;
         if (same(endpoint->library, "libfabric") && same_core(endpoint->provider, offer->provider) &&
-            (!*device || same(device, offer_device(offer)) || same(endpoint->domain, offer->domain)))
+            (!*device || same(device, offer_device(offer)) || same(endpoint->domain, offer->domain)) &&
+            !endpoint_failed(process, endpoint))
             return 1;
     }
     return 0;
@@ -153,13 +166,23 @@ static void idle_offers(struct mw_building *building, struct mw_index *groups, u
 /* --- devices of the node ---------------------------------------------------------------------- */
 
 struct node_use {
-    uint64_t best; /* line rate of the fastest network device that was used, bit/s */
+    /* line rate of the fastest network device that was used, bit/s; and of those, the fastest that was
+     * driven natively: TCP over a fast fabric's interface leaves the fabric idle */
+    uint64_t best, native;
     MW_VECTOR(const char *) devices;
     MW_VECTOR(uint32_t) processes;
 };
 
+static void use_rate(struct node_use *use, uint64_t rate, int native)
+{
+    if (rate > use->best)
+        use->best = rate;
+    if (native && rate > use->native)
+        use->native = rate;
+}
+
 static void use_device(const struct mw_building *building, struct node_use *use, uint32_t process,
-                       const char *device)
+                       const char *device, int native)
 {
     if (!*device || same(device, "memory") || same(device, "lo"))
         return;
@@ -167,9 +190,7 @@ static void use_device(const struct mw_building *building, struct node_use *use,
         if (same(use->devices.at[i], device))
             return;
     *mw_vector_add(&use->devices) = device;
-    uint64_t rate = mw_port_rate(building, process, device);
-    if (rate > use->best)
-        use->best = rate;
+    use_rate(use, mw_port_rate(building, process, device), native);
 }
 
 static void uses_of_process(const struct mw_building *building, struct node_use *use, uint32_t number)
@@ -177,13 +198,17 @@ static void uses_of_process(const struct mw_building *building, struct node_use 
     const struct mw_process *process = mw_trace_process(building->model->trace, number);
     for (size_t e = 0; e < process->endpoint_count; e++) {
         const struct mw_endpoint *endpoint = &process->endpoints[e];
-        use_device(building, use, number, endpoint->device);
-        use_device(building, use, number, endpoint->domain);
-        if (endpoint->speed > use->best)
-            use->best = endpoint->speed;
+        int native = mw_fabric_native(endpoint->library, endpoint->provider);
+        if (endpoint_failed(process, endpoint))
+            continue;
+        use_device(building, use, number, endpoint->device, native);
+        use_device(building, use, number, endpoint->domain, native);
+        use_rate(use, endpoint->speed, native);
         for (size_t p = 0; p < endpoint->peer_count; p++)
-            for (size_t l = 0; l < endpoint->peers[p].lane_count; l++)
-                use_device(building, use, number, endpoint->peers[p].lanes[l].device);
+            for (size_t l = 0; l < endpoint->peers[p].lane_count; l++) {
+                const struct mw_lane *lane = &endpoint->peers[p].lanes[l];
+                use_device(building, use, number, lane->device, mw_fabric_native("ucx", lane->transport));
+            }
     }
 }
 
@@ -201,7 +226,7 @@ static struct node_use *read_uses(const struct mw_building *building)
         const struct mw_flow *flow = &endpoints->flows.at[f];
         if (flow->kind == MW_FLOW_SOCKETS && flow->bytes)
             use_device(building, &uses[endpoints->owners[flow->process].node], flow->process,
-                       flow->interface);
+                       flow->interface, 0);
     }
     return uses;
 }
@@ -222,7 +247,7 @@ static void idle_device(struct mw_building *building, struct mw_index *groups, c
             return;
     if (!native && (!rate || !use->best || rate <= use->best))
         return;
-    if (native && use->best && rate && rate <= use->best)
+    if (native && use->native && rate && rate <= use->native)
         return;
     struct mw_idle idle = {.library = "", .provider = kind, .device = name, .driver = "",
                            .state = state, .speed = rate, .native = native};

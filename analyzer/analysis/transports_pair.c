@@ -261,7 +261,7 @@ static void ucx_single(struct work *work, const struct mw_lane_sets *lanes, int 
 static void ucx_double(struct work *work, const struct mw_lane_sets *lanes)
 {
     struct mw_building *building = work->building;
-    struct mw_texts *texts = building->out->texts;
+    struct mw_kept_texts *texts = building->out->texts;
     uint32_t small = mw_lane_way(building, lanes, MW_LANES_SMALL, work->fabric->process);
     uint32_t large = mw_lane_way(building, lanes, MW_LANES_LARGE, work->fabric->process);
     const char *am = mw_text_keep_format(texts, "UCX lane am (%s)", lanes->small);
@@ -500,7 +500,7 @@ static const char *probe_of(const struct work *work, enum mw_stack stack)
 
 static const char *why_probe(struct work *work, const char *probe)
 {
-    struct mw_texts *texts = work->building->out->texts;
+    struct mw_kept_texts *texts = work->building->out->texts;
     const char *why, *how = mw_probe_how(process_of(work, work->src), probe, &why);
     if (!strcmp(how, "off"))
         return mw_text_keep_format(texts, "the probe %s was off (%s)", probe, *why ? why : "MPIWATCH_PROBES");

@@ -12,7 +12,7 @@
 
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
 
-const char *mw_text_keep(struct mw_texts *texts, const char *text)
+const char *mw_text_keep(struct mw_kept_texts *texts, const char *text)
 {
     size_t at = mw_index_put(&texts->index, mw_hash_text(7, text));
     if (at == texts->all.count)
@@ -20,7 +20,7 @@ const char *mw_text_keep(struct mw_texts *texts, const char *text)
     return texts->all.at[at];
 }
 
-const char *mw_text_keep_format(struct mw_texts *texts, const char *format, ...)
+const char *mw_text_keep_format(struct mw_kept_texts *texts, const char *format, ...)
 {
     char text[512];
     va_list arguments;
@@ -30,7 +30,7 @@ const char *mw_text_keep_format(struct mw_texts *texts, const char *format, ...)
     return mw_text_keep(texts, text);
 }
 
-void mw_texts_free(struct mw_texts *texts)
+void mw_kept_texts_free(struct mw_kept_texts *texts)
 {
     if (!texts)
         return;

@@ -67,6 +67,13 @@ class Failures(ShowTest):
         self.assertEqual([(one["provider"], one["device"], one["speed"], one["tried"], one["processes"])
                           for one in idle], [("cxi", "cxi0", 200 * 10 ** 9, True, [0, 1, 2])])
 
+    def test_an_endpoint_that_could_not_be_enabled_is_not_used(self):
+        rank = Rank(0, 1).tried("fi_getinfo", offer=[CXI]).tried("fi_endpoint", provider="cxi", endpoint=5)
+        rank.endpoint(5, b"", provider="cxi", domain="cxi0", device="cxi0")
+        rank.tried("fi_enable", *EDOMAIN, provider="cxi", domain="cxi0", endpoint=5)
+        self.one(rank)
+        self.assertEqual([(one["provider"], one["tried"]) for one in self.idle], [("cxi", True)])
+
     def test_each_step(self):
         for step in ("fi_fabric", "fi_domain", "fi_endpoint"):
             failure = self.one(Rank(0, 1).opened_until(step, -22, "Invalid argument", ["bad"]))
@@ -241,6 +248,16 @@ class Idle(ShowTest):
         rank.ports(3, 8000, self.ports(("mlx5_0", "infiniband", 10 ** 11, "4: ACTIVE")))
         self.show(rank)
         self.assertEqual(self.idle, [])
+
+    def test_tcp_over_the_interface_of_a_fabric_leaves_the_fabric_idle(self):
+        rank, other = Rank(0, 2), Rank(1, 2, host="node2")
+        a, c = ("10.0.0.1", 1), ("10.0.0.2", 2)
+        rank.sockets(3, 8000, [b.connection(a, c, sent=500, interface="ib0")])
+        other.sockets(3, 8000, [b.connection(c, a, sent=1, interface="ib0")])
+        rank.ports(3, 8000, self.ports(("ib0", "net", 2 * 10 ** 11, "up"),
+                                       ("mlx5_0", "infiniband", 2 * 10 ** 11, "4: ACTIVE")))
+        self.show(rank, other)
+        self.assertEqual([one["device"] for one in self.idle], ["mlx5_0"])
 
     def test_one_node_has_no_use_for_its_ethernet(self):
         rank = Rank(0, 1).ports(3, 8000, self.ports(("eth0", "net", 10 ** 10, "up")))
