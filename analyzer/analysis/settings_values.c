@@ -277,6 +277,20 @@ static void close_plugins(struct mw_library_set *set, const struct list_kind *ki
             close_try(close, word);
 }
 
+/* Components that are inside Open MPI's libraries have no files to be listed. */
+static void close_components(const struct mw_image_texts *texts, struct close_word *close)
+{
+    static const char *const components[] = {
+        "ob1",  "ucx",   "cm",    "monitoring", "ofi",     "psm2",    "portals4", "tcp",
+        "self", "vader", "sm",    "openib",     "uct",     "smcuda",  "ugni",     "usnic",
+        "tuned", "basic", "libnbc", "han",      "adapt",   "inter",   "sync",     "hcoll",
+        "ucc",  "rdma",  "pt2pt", "ompio",      "romio321", "romio341", "ufs",    "lustre",
+        "gpfs", "posix", "vulcan", "dynamic",   "cma",     "knem",    "xpmem",    "rocm", "cuda"};
+    for (size_t i = 0; i < COUNT(components); i++)
+        if (mw_image_texts_has(texts, components[i], strlen(components[i]), 0))
+            close_try(close, components[i]);
+}
+
 static void close_known(const struct list_kind *kind, struct close_word *close)
 {
     static const char *const providers[] = {"tcp",   "verbs", "cxi",     "efa",  "psm2", "psm3",
@@ -338,6 +352,8 @@ static void strangers_find(struct mw_settings *settings, struct mw_library_set *
         struct close_word close = {.word = word, .most = mw_word_tolerance(strlen(word))};
         close_plugins(set, kind, &close);
         close_known(kind, &close);
+        if (kind->family == MW_FAMILY_OPENMPI && !set->plugins.count)
+            close_components(set->texts, &close);
         /* Keeping out what is not there is common in defaults of a site: only a slip is of interest. */
         if (words.negated && (!close.best[0] || close.distance > 1 || strlen(word) < 3))
             continue;

@@ -35,8 +35,17 @@ static int is_launcher(const char *name)
 {
     static const char *const prefixes[] = {"mpirun",     "mpiexec",      "orterun",   "orted",
                                            "oshrun",     "prterun",      "prted",     "prun",
-                                           "prte",       "hydra_pmi",    "hydra_bst", "pmi_proxy",
-                                           "mpiwatch"};
+                                           "prte",       "hydra_pmi",    "hydra_bst", "pmi_proxy"};
+    for (size_t i = 0; i < COUNT(prefixes); i++)
+        if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
+            return 1;
+    return 0;
+}
+
+/* Started by the user's launcher, which stands above it or on another node. */
+static int is_helper(const char *name)
+{
+    static const char *const prefixes[] = {"orted", "prted", "hydra_", "pmi_proxy"};
     for (size_t i = 0; i < COUNT(prefixes); i++)
         if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
             return 1;
@@ -254,6 +263,8 @@ void mw_params_launchers(struct mw_params *params)
             launcher->pid = pid;
             mw_join(launcher->name, sizeof launcher->name, base_of(launcher->arguments[0]), NULL);
             arguments_take(launcher, count);
+            if (!is_helper(launcher->name))
+                break; /* one above it has started another job */
         }
         pid = parent_of(run, pid);
     }

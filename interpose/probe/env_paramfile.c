@@ -73,8 +73,10 @@ void mw_params_place(struct mw_params *params, const char *key, const char *valu
     }
     const char *section = sections[rank];
     long before = seen_before(params, section, key);
-    if (before < 0)
+    if (before < 0) {
+        params->left_out++;
         return;
+    }
     mw_redact_value(key, value, run->value, sizeof run->value);
     if (!before && rank != MW_PARAMS_PERHAPS) {
         mw_env_fact(run, section, key, run->value, source);

@@ -243,5 +243,12 @@ void mw_env_params(struct mw_env_run *run)
     if (!mw_modules_first(MW_MODULE_MPI, "PMPI_Init") ||
         mw_modules_first(MW_MODULE_MPI, "ompi_mpi_comm_world"))
         openmpi_take(params);
+    if (params->left_out) {
+        char count[32];
+        struct mw_text text;
+        mw_text_init(&text, count, sizeof count);
+        mw_text_add_u64(&text, params->left_out);
+        mw_env_fact(run, "mpiwatch", "parameters.left_out", count, "too many names");
+    }
     munmap(params, sizeof *params);
 }

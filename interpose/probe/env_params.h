@@ -20,7 +20,7 @@ struct mw_params {
         uint64_t hash;
         uint32_t weaker; /* places already taken beside the strongest */
     } seen[2 * MW_PARAMS_SEEN];
-    unsigned seen_count;
+    unsigned seen_count, left_out; /* left_out: places of names that found no room */
     const char *words; /* said of the source after file:line: "" */
 };
 
