@@ -14,16 +14,18 @@
 
 #define WORD_MAX 128u
 
-/* The text after "Word:" on the line that has it anywhere ("MPICH Device:\tch4:ucx"); its length, 0 none. */
+/* The text after "Word:" (MPICH) or "Word   :" (MVAPICH2) on the line that has it; its length, 0 none. */
 static size_t field(const char *text, const char *word, const char **value)
 {
-    const char *at = strstr(text, word);
-    if (!at)
-        return 0;
-    at += strlen(word);
-    at += strspn(at, " \t");
-    *value = at;
-    return strcspn(at, "\n");
+    for (const char *at = text; (at = strstr(at, word));) {
+        at += strlen(word);
+        const char *colon = at + strspn(at, " \t");
+        if (*colon != ':')
+            continue;
+        *value = colon + 1 + strspn(colon + 1, " \t");
+        return strcspn(*value, "\n");
+    }
+    return 0;
 }
 
 static const char *copy(char *out, const char *text, size_t length)
@@ -67,7 +69,7 @@ static size_t option(const char *configure, size_t length, const char *name, con
 static void shared_memory(const char *text, const char *netmods, size_t netmods_size)
 {
     const char *configure, *value;
-    size_t length = field(text, "configure:", &configure);
+    size_t length = field(text, "configure", &configure);
     if (!length)
         return;
     size_t size = option(configure, length, "--with-ch4-shmmods=", &value);
@@ -109,7 +111,7 @@ static void device(const char *text, const char *name, size_t length)
 void mw_mpich_version(const char *text)
 {
     const char *name;
-    size_t length = field(text, "Device:", &name);
+    size_t length = field(text, "Device", &name);
     while (length && (name[length - 1] == ' ' || name[length - 1] == '\r'))
         length--;
     if (strncmp(text, "Open MPI", 8) == 0) /* it has the standard ABI too */

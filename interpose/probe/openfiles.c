@@ -16,7 +16,7 @@
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 #define LOOK_MOST 16384u
 #define TOLD_MAX  128u
-#define LINE_MAX_ 4096u
+#define TEXT_MAX 8192u
 
 /* Devices of networks, GPUs and copying; what stands here begins their names. */
 static const char *const devices[] = {
@@ -114,7 +114,7 @@ static void look_at_mapping(char *line)
 
 static void look_at_mappings(void)
 {
-    static char text[2 * LINE_MAX_]; /* one step at a time */
+    static char text[TEXT_MAX]; /* one step at a time */
     size_t have = 0;
     long got;
     int fd = mw_sys_open("/proc/self/maps");
