@@ -7,7 +7,11 @@
  * While UCX is being opened we also want the lines that it keeps back by default: why a device could not
  * be opened is logged as DIAG, one level below what it prints. For that time its level is raised, and our handler
  * stops those lines that would not have been there without us.
+ *
+ * One line tells of us: UCX logs which file has its ucp_init_version, and asks the loader, who says ours.
+ * That one is stopped, and logged again with the file that has the real one.
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -19,7 +23,7 @@
 #include "record/record.h"
 
 /* From 1.9 on; before, there was neither DIAG nor the component. */
-enum { LEVEL_FATAL = 0, LEVEL_DIAG = 3, LEVELS = 12 };
+enum { LEVEL_FATAL = 0, LEVEL_DIAG = 3, LEVEL_INFO = 4, LEVELS = 12 };
 enum { STOP = 0, CONTINUE = 1 };
 
 static const char *const level_names[LEVELS] = {"FATAL", "ERROR", "WARN",  "DIAG", "INFO", "DEBUG",
@@ -42,11 +46,42 @@ static void keep(const char *level, const char *file, unsigned line, const char 
     mw_log_line("ucx", level, slash ? slash + 1 : file, NULL, function, line, text);
 }
 
+typedef void (*dispatch_fn)(const char *file, unsigned line, const char *function, int level,
+                            const struct mw_ucs_log_component *component, const char *format, ...);
+static dispatch_fn dispatch;
+static const char *own_path, *ucp_path; /* as the loader names them */
+
+/* "Version 1.13.1 (loaded from PATH)". 1: it named us and has been logged anew, as it should be. */
+static int corrected(const char *file, unsigned line, const char *function, int level,
+                     const struct mw_ucs_log_component *component, const char *format,
+                     va_list arguments)
+{
+    char text[4096];
+    if (!dispatch || !own_path || !ucp_path || !strstr(file, "ucp_context.c"))
+        return 0;
+    int length = vsnprintf(text, sizeof text, format, arguments);
+    char *at = length > 0 && (size_t)length < sizeof text ? strstr(text, own_path) : NULL;
+    if (!at)
+        return 0;
+    dispatch(file, line, function, level, component, "%.*s%s%s", (int)(at - text), text, ucp_path,
+             at + strlen(own_path));
+    return 1;
+}
+
 static int on_line(const char *file, unsigned line, const char *function, int level,
                    const struct mw_ucs_log_component *component, const char *format,
                    va_list arguments)
 {
     int error = errno; /* "%m" */
+    if (level == LEVEL_INFO) {
+        va_list copy;
+        va_copy(copy, arguments);
+        int again = corrected(file, line, function, level, component, format, copy);
+        va_end(copy);
+        errno = error;
+        if (again)
+            return STOP;
+    }
     int only_ours = component == standard && level <= LEVEL_DIAG && level > atomic_load(&asked);
     if (level >= LEVEL_FATAL && level < LEVELS && mw_probe_on(&mw_probe_ucx))
         keep(level_names[level], file, line, function, format, arguments);
@@ -74,6 +109,14 @@ static struct mw_ucs_log_component *find_standard(const void *init)
     return component;
 }
 
+static void learn_paths(const void *init)
+{
+    Dl_info ours, theirs;
+    dispatch = mw_real_find("ucs_log_dispatch", NULL, init);
+    own_path = dladdr((const void *)learn_paths, &ours) ? ours.dli_fname : NULL;
+    ucp_path = dladdr(init, &theirs) ? theirs.dli_fname : NULL;
+}
+
 void mw_ucx_log_start(const void *init)
 {
     void (*push)(void *handler) = mw_real_find("ucs_log_push_handler", NULL, init);
@@ -81,6 +124,7 @@ void mw_ucx_log_start(const void *init)
     if (!push || mw_ucx.version < MW_UCX_OLDEST || mw_ucx.version > MW_UCX_NEWEST)
         return;
     unsigned module = mw_real_module((const void *)push);
+    learn_paths(init);
     mw_lock_take(&lock);
     int again = module == pushed_to;
     pushed_to = module;

@@ -17,6 +17,7 @@ struct mw_ucx mw_ucx;
 static struct mw_lock lock;
 static const struct mw_module_entry *library; /* that has the real ucp_init_version */
 static _Atomic int told; /* its version is in the trace */
+static char version_text[48];
 
 static const char *const names[MW_UCX_FUNCTIONS] = {
 #define X(name) [MW_UCX_##name] = "ucp_" #name,
@@ -40,15 +41,13 @@ void *mw_ucx_find(enum mw_ucx_function function, const void *caller)
 static void learn_version(const void *init)
 {
     unsigned major = 0, minor = 0, release = 0;
-    char text[48];
     void (*get_version)(unsigned *, unsigned *, unsigned *) =
         mw_real_find("ucp_get_version", NULL, init);
     if (!get_version)
         return;
     get_version(&major, &minor, &release);
     mw_ucx.version = major * 1000 + minor;
-    snprintf(text, sizeof text, "%u.%u.%u", major, minor, release);
-    mw_choice("version", "ucx", text, mw_ucx.path);
+    snprintf(version_text, sizeof version_text, "%u.%u.%u", major, minor, release);
 }
 
 static void learn_functions(const void *init)
@@ -112,14 +111,14 @@ void *mw_ucx_enter(const void *caller)
     if (take_library(found)) {
         learn_ranges();
         look_up_all(init, caller);
+        learn_functions(init);
+        learn_version(init);
+        mw_ucx_log_start(init); /* also where nothing is recorded: one line of UCX's must not name us */
     } else if (library != found && !atomic_exchange(&mw_ucx.several, 1)) {
         mw_health("ucx-several", "more than one UCX library is in use: each call is led to the right one, slowly; "
                                  "lanes and log lines are those of the first");
     }
-    if (library == found && mw_probe_on(&mw_probe_ucx) && !atomic_exchange(&told, 1)) {
-        learn_functions(init);
-        learn_version(init);
-        mw_ucx_log_start(init);
-    }
+    if (library == found && mw_probe_on(&mw_probe_ucx) && !atomic_exchange(&told, 1))
+        mw_choice("version", "ucx", version_text, mw_ucx.path);
     return init;
 }
