@@ -46,6 +46,7 @@ class Process:
         self.arguments = ["./solver", "--steps=10"]
         self.cwd = "/home/alice/run"
         self.library = "/usr/lib/libmpi.so.40"
+        self.abi = 1  # Open MPI
         self.version = "Open MPI v4.1.4, package: Debian OpenMPI"
         self.clocks = (0, 10 * SECOND)
         self.request = 0
@@ -138,7 +139,7 @@ class Process:
         out = [chunk("PROCESS", text(1, self.host), number(2, 1000 + self.rank), number(3, 77),
                      number(4, 1), text(5, self.program),
                      *[text(6, argument) for argument in self.arguments], text(7, self.cwd),
-                     number(8, 3), number(9, 1), text(10, self.library), number(11, self.rank + 1),
+                     number(8, 3), number(9, self.abi), text(10, self.library), number(11, self.rank + 1),
                      number(12, self.size), number(13, self.began), text(14, "boot-" + self.host),
                      process=self.key)]
         if not self.hint:
