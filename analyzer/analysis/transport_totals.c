@@ -297,6 +297,45 @@ static size_t ranks_common(const struct mw_members *members)
     return common;
 }
 
+/* How many ordered pairs of different ranks of a list are on one node; -1 where the node of one is
+ * not known. */
+static int64_t pairs_on_nodes(const struct mw_model *model, const int64_t *ranks, size_t count)
+{
+    int64_t *nodes = mw_alloc(count, sizeof(*nodes)), pairs = 0;
+    for (size_t i = 0; i < count; i++)
+        nodes[i] = mw_model_rank_node(model, ranks[i]);
+    if (count)
+        qsort(nodes, count, sizeof(*nodes), rank_compare);
+    if (count && nodes[0] < 0)
+        pairs = -1;
+    for (size_t from = 0, to; from < count && pairs >= 0; from = to) {
+        for (to = from; to < count && nodes[to] == nodes[from];)
+            to++;
+        pairs += (int64_t)((to - from) * (to - from - 1));
+    }
+    free(nodes);
+    return pairs;
+}
+
+static enum mw_shape shape_of(const struct mw_transport_totals *totals, size_t pairs,
+                              const struct mw_members *members, size_t common)
+{
+    size_t sources = members->sources.count, destinations = members->destinations.count;
+    int same = common == sources && common == destinations;
+    if (pairs == sources * destinations - common)
+        return same ? MW_SHAPE_EACH_OTHER : MW_SHAPE_ALL_TO_ALL;
+    if (!same)
+        return MW_SHAPE_SOME;
+    int64_t within =
+        pairs_on_nodes(totals->transports->tally->model, members->sources.at, sources);
+    if (within < 0)
+        return MW_SHAPE_SOME;
+    if (pairs == (size_t)within)
+        return MW_SHAPE_WITHIN_NODES;
+    return pairs == sources * (sources - 1) - (size_t)within ? MW_SHAPE_ACROSS_NODES
+                                                              : MW_SHAPE_SOME;
+}
+
 void mw_pair_group_members(const struct mw_transport_totals *totals,
                            const struct mw_pair_group *group, struct mw_members *members)
 {
@@ -311,13 +350,10 @@ void mw_pair_group_members(const struct mw_transport_totals *totals,
     members->sources.count = ranks_unique(members->sources.at, members->sources.count);
     members->destinations.count =
         ranks_unique(members->destinations.at, members->destinations.count);
-    size_t common = ranks_common(members);
-    members->to_self = selves == group->pairs.count;
-    members->same =
-        common == members->sources.count && common == members->destinations.count;
-    members->complete =
-        !selves && group->pairs.count ==
-                       members->sources.count * members->destinations.count - common;
+    if (selves == group->pairs.count)
+        members->shape = MW_SHAPE_SELF;
+    else if (!selves)
+        members->shape = shape_of(totals, group->pairs.count, members, ranks_common(members));
 }
 
 void mw_members_free(struct mw_members *members)

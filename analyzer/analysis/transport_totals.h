@@ -61,12 +61,20 @@ struct mw_transport_totals {
 struct mw_transport_totals *mw_transport_totals_create(const struct mw_transports *transports);
 void mw_transport_totals_free(struct mw_transport_totals *totals);
 
+/* How the pairs of a group lie to each other. */
+enum mw_shape {
+    MW_SHAPE_SOME,
+    MW_SHAPE_SELF,         /* each rank to itself */
+    MW_SHAPE_EACH_OTHER,   /* every rank to every other */
+    MW_SHAPE_ALL_TO_ALL,   /* every source to every destination: different ranks, or some of both */
+    MW_SHAPE_WITHIN_NODES, /* every rank to every other on its node */
+    MW_SHAPE_ACROSS_NODES, /* every rank to every one on other nodes */
+};
+
 /* Who is in a group. Sorted, each once. */
 struct mw_members {
     MW_VECTOR(int64_t) sources, destinations;
-    int to_self;  /* each to itself and to nobody else */
-    int same;     /* sources and destinations are the same ranks */
-    int complete; /* every source to every destination, other than itself */
+    enum mw_shape shape;
 };
 void mw_pair_group_members(const struct mw_transport_totals *totals,
                            const struct mw_pair_group *group, struct mw_members *members);

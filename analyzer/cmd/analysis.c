@@ -7,7 +7,9 @@
 #include "analyzer/analysis/settings.h"
 #include "analyzer/analysis/stuck.h"
 #include "analyzer/analysis/tally.h"
+#include "analyzer/analysis/transports.h"
 #include "analyzer/base/memory.h"
+#include "analyzer/findings/finding.h"
 #include "analyzer/render/progress.h"
 
 static struct mw_tally *read_events(const struct mw_analysis *analysis)
@@ -48,6 +50,13 @@ struct mw_analysis *mw_analysis_open(const struct mw_paths *paths, unsigned part
         mw_progress_begin("looking up settings", 0);
         analysis->settings = mw_settings_create(analysis->model);
     }
+    if (parts & MW_ANALYSIS_TRANSPORTS) {
+        mw_progress_begin("joining transports", 0);
+        analysis->transports = mw_transports_create(analysis->tally);
+    }
+    if (parts & MW_ANALYSIS_FINDINGS)
+        analysis->findings = mw_findings_create(&(struct mw_finding_input){
+            analysis->model, analysis->tally, analysis->transports, analysis->settings});
     return analysis;
 }
 
@@ -55,6 +64,8 @@ void mw_analysis_close(struct mw_analysis *analysis)
 {
     if (!analysis)
         return;
+    mw_findings_free(analysis->findings);
+    mw_transports_free(analysis->transports);
     mw_settings_free(analysis->settings);
     mw_stuck_free(analysis->stuck);
     mw_tally_free(analysis->tally);

@@ -55,6 +55,8 @@ static json_t *build_report(const struct mw_analysis *analysis, const struct opt
                               .comms = analysis->comms,
                               .tally = analysis->tally,
                               .stuck = analysis->stuck,
+                              .transports = analysis->transports,
+                              .findings = analysis->findings,
                               .settings = analysis->settings,
                               .paths = options->paths.at,
                               .path_count = options->paths.count};
@@ -85,16 +87,15 @@ static int run(int argc, char **argv)
         option_list,
         parse_option,
         "TRACE...",
-        "What a job did in MPI: time by rank, call and call site, messages, communicators, and "
-        "for a job that died or hangs where each rank was.",
+        "What a job did in MPI: what is wrong with it, time by rank, call and call site, messages, "
+        "transports, communicators, and for a job that died or hangs where each rank was.",
         NULL,
         NULL,
         NULL};
     struct options options = {.top = -1};
     argp_parse(&parser, argc, argv, 0, NULL, &options);
     struct mw_analysis *analysis =
-        mw_analysis_open(&options.paths, MW_ANALYSIS_TALLY | MW_ANALYSIS_STUCK |
-                                                             MW_ANALYSIS_SETTINGS);
+        mw_analysis_open(&options.paths, MW_ANALYSIS_STUCK | MW_ANALYSIS_FINDINGS);
     int status = MW_EXIT_FAILED;
     if (analysis) {
         json_t *report = build_report(analysis, &options);

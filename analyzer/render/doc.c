@@ -2,8 +2,18 @@
 /* Puts the sections of the report together (doc.h). */
 #include "analyzer/render/doc.h"
 
+#include "analyzer/render/findings.h"
 #include "analyzer/render/json.h"
 #include "analyzer/render/settings.h"
+#include "analyzer/render/transports.h"
+
+static json_t *doc_transports(const struct mw_doc_input *in)
+{
+    struct mw_transport_totals *totals = mw_transport_totals_create(in->transports);
+    json_t *section = mw_doc_transports(totals, in->top);
+    mw_transport_totals_free(totals);
+    return section;
+}
 
 json_t *mw_doc_report(const struct mw_doc_input *in)
 {
@@ -13,6 +23,7 @@ json_t *mw_doc_report(const struct mw_doc_input *in)
     json_object_set_new(report, "processes", mw_doc_processes(in->model));
     json_object_set_new(report, "nodes", mw_doc_nodes(in->model));
     json_object_set_new(report, "stack", mw_doc_stack(in->model));
+    json_object_set_new(report, "findings", mw_doc_findings(in->findings, in->model));
     json_object_set_new(report, "time", mw_doc_time(in));
     json_object_set_new(report, "ranks", mw_doc_ranks(in));
     json_object_set_new(report, "calls", mw_doc_calls(in));
@@ -20,6 +31,7 @@ json_t *mw_doc_report(const struct mw_doc_input *in)
     json_object_set_new(report, "sizes", mw_doc_sizes(in));
     json_object_set_new(report, "messages", mw_doc_messages(in));
     json_object_set_new(report, "communicators", mw_doc_comms(in));
+    json_object_set_new(report, "transports", doc_transports(in));
     json_object_set_new(report, "stuck", mw_doc_stuck(in));
     json_object_set_new(report, "environment", mw_doc_environment(in->model));
     json_object_set_new(report, "settings", mw_doc_settings(in->model, in->settings));

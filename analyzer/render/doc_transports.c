@@ -131,14 +131,17 @@ static json_t *ranks_json(const int64_t *ranks, size_t count)
     return mw_rank_set_json(&set);
 }
 
-/* How the pairs of a group lie: "each to itself", "with each other", "all to all", "some". */
-static const char *shape_word(const struct mw_members *members)
+static const char *shape_word(enum mw_shape shape)
 {
-    if (members->to_self)
-        return "each to itself";
-    if (members->complete)
-        return members->same ? "with each other" : "all to all";
-    return "some";
+    static const char *const words[] = {
+        [MW_SHAPE_SOME] = "some",
+        [MW_SHAPE_SELF] = "each to itself",
+        [MW_SHAPE_EACH_OTHER] = "with each other",
+        [MW_SHAPE_ALL_TO_ALL] = "all to all",
+        [MW_SHAPE_WITHIN_NODES] = "with each other within nodes",
+        [MW_SHAPE_ACROSS_NODES] = "with each other across nodes",
+    };
+    return words[shape];
 }
 
 static json_t *doc_group(const struct mw_transport_totals *totals,
@@ -151,7 +154,7 @@ static json_t *doc_group(const struct mw_transport_totals *totals,
         json_array_append_new(routes, route_json(totals->transports, &group->routes.at[i]));
     json_t *entry = json_pack(
         "{s:I, s:s, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:I, s:o}", "pairs",
-        (json_int_t)group->pairs.count, "shape", shape_word(&members), "sources",
+        (json_int_t)group->pairs.count, "shape", shape_word(members.shape), "sources",
         ranks_json(members.sources.at, members.sources.count), "destinations",
         ranks_json(members.destinations.at, members.destinations.count), "where",
         mw_where_word(group->where), "messages", mw_json_count(group->messages), "bytes",

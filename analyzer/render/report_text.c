@@ -9,11 +9,13 @@
 
 #include "analyzer/base/memory.h"
 #include "analyzer/render/doc.h"
+#include "analyzer/render/findings.h"
 #include "analyzer/render/json.h"
 #include "analyzer/render/labels.h"
 #include "analyzer/render/number.h"
 #include "analyzer/render/table.h"
 #include "analyzer/render/text.h"
+#include "analyzer/render/transports.h"
 
 #define RANKS_ALL     16 /* a job with at most as many shows each */
 #define RANKS_EXTREME 3  /* else so many at either end */
@@ -295,7 +297,6 @@ static void text_libraries(const json_t *stack, FILE *out)
 static void text_head(const json_t *report, FILE *out)
 {
     const json_t *processes = json_object_get(report, "processes");
-    mw_text_title(report, "report", out);
     text_times(json_object_get(report, "job"), out);
     text_command(json_object_get(report, "job"), out);
     text_nodes(json_object_get(report, "nodes"), out);
@@ -475,6 +476,11 @@ static void text_calls(const json_t *report, FILE *out)
 
 void mw_report_text(const json_t *report, FILE *out)
 {
+    mw_text_title(report, "report", out);
+    if (json_array_size(json_object_get(report, "findings"))) {
+        mw_text_findings(report, out);
+        mw_text_heading(out, "Job");
+    }
     text_head(report, out);
     mw_text_stuck(report, out);
     text_time(report, out);
@@ -482,6 +488,7 @@ void mw_report_text(const json_t *report, FILE *out)
     text_calls(report, out);
     mw_text_sites(report, out);
     mw_text_traffic(report, out);
+    mw_report_text_transports(report, out);
     mw_text_environment(report, out);
     mw_text_health(report, out);
     mw_text_damage(report, out);

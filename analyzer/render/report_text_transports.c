@@ -225,10 +225,12 @@ char *mw_group_text(const json_t *group)
     char *text;
     if (!strcmp(shape, "each to itself"))
         text = mw_format("%s%s %s itself", mw_rank_word(from), from, pairs == 1 ? "to" : "each to");
-    else if (!strcmp(shape, "with each other"))
-        text = mw_format("%s%s with each other", mw_rank_word(from), from);
+    else if (!strncmp(shape, "with each other", 15))
+        text = mw_format("%s%s %s", mw_rank_word(from), from, shape);
     else if (!strcmp(shape, "all to all"))
         text = mw_format("%s%s to %s", mw_rank_word(from), from, to);
+    else if (!strcmp(from, to))
+        text = mw_format("%.0f pairs of %s%s", pairs, mw_rank_word(from), from);
     else
         text = mw_format("%.0f pairs from %s%s to %s", pairs, mw_rank_word(from), from, to);
     free(from);

@@ -147,7 +147,7 @@ static void text_route(const json_t *route, FILE *out)
 
 static const char *place_text(const json_t *entry)
 {
-    static const char *const words[][2] = {{"self", "itself"},
+    static const char *const words[][2] = {{"self", ""},
                                            {"node", "within a node"},
                                            {"network", "between nodes"}};
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
@@ -166,8 +166,6 @@ static void text_remainder(const json_t *entry, FILE *out)
     if (mw_json_count_of(entry, "carried_bytes") > 0)
         mw_text_paragraph(out, MW_STYLE_PLAIN, "    counted there: %s, %s %s than the messages%s%s",
                           carried, rest, remainder < 0 ? "less" : "more", is[0] ? ": " : "", is);
-    else if (is[0])
-        mw_text_paragraph(out, MW_STYLE_PLAIN, "    %s", is);
     free(rest);
     free(carried);
 }
@@ -195,11 +193,13 @@ static void text_groups(const json_t *section, FILE *out)
     {
         char *who = mw_group_text(group), *moved = moved_text(group);
         double pairs = mw_json_count_of(group, "pairs");
-        if (strcmp(mw_json_string(group, "shape"), "some"))
-            mw_text_paragraph(out, MW_STYLE_PLAIN, "%s, %s: %.0f pair%s, %s", who,
-                              place_text(group), pairs, plural(pairs), moved);
-        else
-            mw_text_paragraph(out, MW_STYLE_PLAIN, "%s, %s: %s", who, place_text(group), moved);
+        const char *place = strstr(mw_json_string(group, "shape"), "nodes") ? "" : place_text(group);
+        char *count = strcmp(mw_json_string(group, "shape"), "some")
+                          ? mw_format("%.0f pair%s, ", pairs, plural(pairs))
+                          : mw_text_copy("");
+        mw_text_paragraph(out, MW_STYLE_PLAIN, "%s%s%s: %s%s", who, place[0] ? ", " : "", place,
+                          count, moved);
+        free(count);
         text_routes(group, out);
         free(moved);
         free(who);
@@ -232,9 +232,10 @@ static void text_pairs(const json_t *pairs, FILE *out)
     json_array_foreach(listed, index, pair)
     {
         char *moved = moved_text(pair);
-        mw_text_paragraph(out, MW_STYLE_PLAIN, "%.0f to %.0f, %s: %s",
+        const char *place = place_text(pair);
+        mw_text_paragraph(out, MW_STYLE_PLAIN, "%.0f to %.0f%s%s: %s",
                           mw_json_count_of(pair, "src"), mw_json_count_of(pair, "dst"),
-                          place_text(pair), moved);
+                          place[0] ? ", " : "", place, moved);
         text_routes(pair, out);
         text_pair_speed(pair, out);
         free(moved);

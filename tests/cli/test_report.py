@@ -10,6 +10,7 @@ import unittest
 
 import build_trace as b
 import mwwrite as w
+import test_transports
 from build_trace import Process, job, number, record, text
 from cli import MPIWATCH, ROOT, CliTest, main
 
@@ -259,7 +260,7 @@ class Special(CliTest):
         zero.coll("MPI_Barrier", 2000, 3000, 0)
         zero.add("HEALTH", text(1, "c"), w.data(2, b"bad \xff\xfe utf-8 \x1b[0m"))
         path = b.write(self.path("a.mpiw"), job(program=evil, command=evil), zero)
-        for command in ("report", "info", "dump", "matrix"):
+        for command in ("report", "info", "dump", "matrix", "transports"):
             shown = self.run_cli(command, path)
             for character in "\x1b\x07\u202e\u009b":
                 self.assertNotIn(character, shown.out, command)
@@ -295,6 +296,8 @@ def golden_traces(folder):
     yield "full", os.path.join(golden, "full.mpiw")
     yield "hang", os.path.join(golden, "hang.mpiw")
     yield "wide", b.write(os.path.join(folder, "wide.mpiw"), job(), *wide_job())
+    yield "fallback", b.write(os.path.join(folder, "fallback.mpiw"), job(),
+                              *test_transports.two_nodes())
 
 
 def wide_job():
@@ -320,14 +323,14 @@ class Text(CliTest):
 
     def test_fits_a_terminal(self):
         for name, trace in golden_traces(self.folder):
-            for command in ("report", "info", "matrix"):
+            for command in ("report", "info", "matrix", "transports"):
                 with self.subTest(name, command=command):
                     self.assert_fits(self.run_cli(command, trace).out)
 
     def test_help_and_version(self):
         version = self.run_cli("--version").out
         self.assertRegex(version, r"^mpiwatch \d+\.\d+\.\d+\n$")
-        commands = ("run", "report", "matrix", "info", "dump", "collect", "pack", "anonymize")
+        commands = ("run", "report", "transports", "matrix", "check", "info", "dump", "collect", "pack", "anonymize")
         overview = self.run_cli("--help").out
         for command in commands:
             self.assertIn("\n  " + command, overview)
@@ -353,7 +356,7 @@ class Output(CliTest):
 
     @unittest.skipUnless(os.path.exists("/dev/full"), "no /dev/full")
     def test_full_device(self):
-        for command in ("report", "matrix", "info", "dump"):
+        for command in ("report", "transports", "matrix", "info", "dump"):
             with open("/dev/full", "w", encoding="utf-8") as full:
                 done = subprocess.run([MPIWATCH, command, self.trace], stdout=full, check=False,
                                       stderr=subprocess.PIPE)

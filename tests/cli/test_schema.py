@@ -14,11 +14,14 @@ except ImportError:
 
 # pylint: disable=wrong-import-position
 import build_trace as b  # noqa: E402
+import test_transports  # noqa: E402
 from build_trace import Process, job  # noqa: E402
 from cli import ROOT, CliTest, main  # noqa: E402
 
 COMMANDS = (("report",), ("report", "-n", "0"), ("matrix",), ("matrix", "-m", "messages"),
-            ("matrix", "-m", "time", "-b", "node"), ("info",))
+            ("matrix", "-m", "time", "-b", "node"), ("matrix", "-m", "transport"),
+            ("matrix", "-m", "transport", "-b", "node"), ("transports",),
+            ("transports", "-n", "0"), ("info",))
 
 
 def schema(document=None):
@@ -49,6 +52,7 @@ def real_and_golden(folder):
             yield os.path.join(golden, name)
     yield b.write(os.path.join(folder, "hang.mpiw"), *hanging_job())
     yield b.write(os.path.join(folder, "nothing.mpiw"), job())
+    yield b.write(os.path.join(folder, "fabric.mpiw"), job(), *test_transports.two_nodes())
 
 
 class Schema(CliTest):
@@ -64,6 +68,12 @@ class Schema(CliTest):
                     single = jsonschema.Draft7Validator(schema(document["document"]))
                     self.assertEqual([error.message for error in single.iter_errors(document)], [])
                     self.assertTrue(whole.is_valid(document))
+
+    def test_pairs_of_a_rank(self):
+        trace = b.write(self.path("fabric.mpiw"), job(), *test_transports.two_nodes())
+        document = self.run_cli("transports", "-r", "0", "-f", "json", trace).json()
+        self.assertEqual(len(document["pairs"]["listed"]), 6)
+        jsonschema.Draft7Validator(schema("transports")).validate(document)
 
     def test_mistakes_are_noticed(self):
         trace = b.write(self.path("hang.mpiw"), *hanging_job())
@@ -87,6 +97,21 @@ class Schema(CliTest):
         mistake(matrix, lambda d: d["cells"][0].update(value=0))
         mistake(matrix, lambda d: d.update(metric="bandwidth"))
         mistake(matrix, lambda d: d.pop("besides"))
+        trace = b.write(self.path("fabric.mpiw"), job(), *test_transports.two_nodes())
+        transports = self.run_cli("transports", "-r", "0", "-f", "json", trace).json()
+        matrix = self.run_cli("matrix", "-m", "transport", "-f", "json", trace).json()
+        for change in (lambda d: d.pop("pairs"), lambda d: d["transports"].pop("ways"),
+                       lambda d: d["transports"]["ways"][0].update(extra=1),
+                       lambda d: d["transports"]["ways"][0].update(kind="pigeons"),
+                       lambda d: d["transports"]["groups"]["listed"][0]["routes"][0].pop("sizes"),
+                       lambda d: d["transports"]["failures"]["listed"][0].update(result="bad"),
+                       lambda d: d["transports"]["log"]["listed"][0].pop("ranks"),
+                       lambda d: d["transports"]["ports"]["listed"][0].update(seconds=-1),
+                       lambda d: d["pairs"]["listed"][0].update(where="nowhere")):
+            mistake(transports, change)
+        mistake(matrix, lambda d: d["cells"][0].update(value=3))
+        mistake(matrix, lambda d: d["cells"][0]["routes"][0].pop("certainty"))
+        mistake(matrix, lambda d: d["cells"][0].pop("routes"))
 
     def test_dump_lines(self):
         trace = b.write(self.path("hang.mpiw"), *hanging_job())
