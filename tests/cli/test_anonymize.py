@@ -363,6 +363,40 @@ class Fabric(CliTest):
             mine, other = (after[rank, "endpoint"][number_]["address_bytes"] for rank in (0, 1))
             self.assertNotEqual(mine, other, (library, form))
 
+    def transports(self, name):
+        """What `mpiwatch transports` says."""
+        return self.run_cli("transports", "-f", "json", name).json()["transports"]
+
+    def test_transports_are_the_same(self):
+        """Each pair of addresses alone, and a connection alone, explain the same messages."""
+        ways = [(library, form, pair) for library, form, *pair in ADDRESSES if library]
+        for way in ways + [None]:
+            shared = way and b"fi_shm" in way[2][1]  # which names nobody on another node
+            zero = Process(0, 2, host="nid00123")
+            one = Process(1, 2, host="nid00123" if shared else "nid00124")
+            zero.send(1, 100000, 2000, 2100)
+            one.recv(0, 100000, 1900, 2200)
+            if way is None:
+                ends = (("192.168.17.23", 5000), ("192.168.17.24", 5001))
+                for process, own, other, sent in ((zero, *ends, 100100), (one, *ends[::-1], 50)):
+                    process.choice("pml", "ob1").choice("btl", "tcp")
+                    process.choice("probe", "sockets", "on")
+                    process.sockets(3, 900, [b.connection(own, other, interface="eth0", sent=sent,
+                                                          received=100150 - sent)])
+            else:
+                library, form, pair = way
+                for process, own, other in ((zero, *pair), (one, *pair[::-1])):
+                    lane = {"use": "am", "transport": "tcp", "device": "eth0"}
+                    process.endpoint(1, own, [{"address": other, "sends": 1, "sent": 100000,
+                                               "lane": [lane]}],
+                                     library=library, format=form, provider="x", domain="x0")
+            b.write(self.path("way.mpiw"), job(), zero, one)
+            self.run_cli("anonymize", "way.mpiw", "-o", "way-anonymous.mpiw")
+            before, after = self.transports("way.mpiw"), self.transports("way-anonymous.mpiw")
+            self.assertEqual(before, after, way)
+            self.assertEqual([found["bytes_seen"] for found in before["ways"]], [100000], way)
+            os.unlink(self.path("way-anonymous.mpiw"))
+
     def test_addresses_keep_their_shape(self):
         shown = [line["address"] for line in self.lines("anonymous.mpiw")[0, "endpoint"]]
         expected = (r"240\.0\.0\.\d+:4000", r"\[2001:db8::[0-9a-f]+%3\]:4001",
