@@ -51,6 +51,16 @@ class Pack(CliTest):
         b.write(self.path("again.mpiw"), old, new, old)
         self.assertEqual(self.packed("again.mpiw"), b.parse(new + old))
 
+    def test_what_adds_up_still_adds_up(self):
+        """Endpoints, looks at sockets and counters come in several chunks, some of them twice."""
+        golden = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "golden", "v1",
+                              "fabric.mpiw")
+        self.packed(golden)
+        before, after = (self.run_cli("dump", "-f", "json", path).out.splitlines()[1:]
+                         for path in (golden, "packed.mpiw"))
+        self.assertGreater(len(before), 30)
+        self.assertEqual(before, after)
+
     def test_unknown_chunks_and_versions_are_kept(self):
         strange = w.frame(200, b"future", 1) + w.frame("RANK", b"\x02\x05", 1, version=9)
         b.write(self.path("strange.mpiw"), self.zero, strange)
