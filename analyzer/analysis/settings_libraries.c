@@ -263,8 +263,8 @@ struct mw_image_texts *mw_plugin_texts(struct mw_plugin *plugin)
     plugin->texts = mw_image_texts_create();
     plugin->reason = mw_image_texts_add(plugin->texts, plugin->path, NULL, 0);
     for (size_t at = 0; !plugin->reason && (needed = mw_image_texts_needed(plugin->texts, &at));)
-        if (begins(needed, "libmca_"))
-            plugin->reason = shared_part_add(plugin->texts, plugin->path, needed);
+        if (begins(mw_path_base(needed), "libmca_"))
+            plugin->reason = shared_part_add(plugin->texts, plugin->path, mw_path_base(needed));
     if (plugin->reason) {
         mw_image_texts_free(plugin->texts);
         plugin->texts = NULL;
