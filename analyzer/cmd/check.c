@@ -43,6 +43,8 @@ static void add_expectation(struct options *options, const char *text, struct ar
         return;
     char *escaped = mw_text_escape(error);
     fprintf(stderr, "%s: --expect: %s\nAn expectation is one of\n", state->name, escaped);
+    free(escaped);
+    free(error);
     for (size_t i = 0; mw_expectation_grammar[i]; i++)
         fprintf(stderr, "  %s\n", mw_expectation_grammar[i]);
     exit(MW_EXIT_USAGE);

@@ -30,7 +30,6 @@ static const struct component {
 };
 
 struct excluded {
-    const struct component *component; /* NULL: of a library's own setting */
     struct mw_exclusion how;
     char *what; /* "UCX (pml ucx)" */
 };
@@ -60,10 +59,9 @@ static int concerns(const struct state *state, const struct mw_exclusion *how)
            0;
 }
 
-static void take(struct state *state, const struct component *component,
-                 const struct mw_exclusion *how, char *what, int decisive)
+static void take(struct state *state, const struct mw_exclusion *how, char *what, int decisive)
 {
-    *mw_vector_add(&state->list) = (struct excluded){component, *how, what};
+    *mw_vector_add(&state->list) = (struct excluded){*how, what};
     state->decisive |= decisive;
 }
 
@@ -76,12 +74,13 @@ static void look_at_components(struct state *state)
     for (size_t i = 0; i < sizeof(components) / sizeof(components[0]); i++) {
         const struct component *component = &components[i];
         struct mw_exclusion how;
-        if (mw_setting_excludes(state->in->settings, component->framework, component->name,
+        if ((component->drives & there) &&
+            mw_setting_excludes(state->in->settings, component->framework, component->name,
                                 &how) > 0 &&
             concerns(state, &how))
-            take(state, component, &how,
+            take(state, &how,
                  mw_format("%s (%s %s)", component->label, component->framework, component->name),
-                 (component->drives & there) && strcmp(component->framework, "btl"));
+                 strcmp(component->framework, "btl") != 0);
     }
 }
 
@@ -96,7 +95,7 @@ static void look_at_list(struct state *state, const char *variable, const char *
     for (size_t i = 0; i < state->list.count; i++)
         if (state->list.at[i].how.setting == how.setting)
             return;
-    take(state, NULL, &how, mw_format("%s %s", what, name), 1);
+    take(state, &how, mw_format("%s %s", what, name), 1);
 }
 
 static int has_library(const struct state *state, const char *beginning)
@@ -175,6 +174,16 @@ static char *common_file(const struct state *state, long *first, long *last)
     return file;
 }
 
+/* "by the environment", where all of them are set there. */
+static const char *common_origin(const struct state *state)
+{
+    enum mw_setting_origin origin = state->list.at[0].how.variant->in_force.origin;
+    for (size_t i = 1; i < state->list.count; i++)
+        if (state->list.at[i].how.variant->in_force.origin != origin)
+            return "by settings";
+    return mw_origin_words(origin);
+}
+
 static char *title_of(const struct state *state)
 {
     char *what = NULL, *share = mw_crowd_share(&state->crowd), *title, *where;
@@ -188,12 +197,8 @@ static char *title_of(const struct state *state)
         where = mw_format("by %s, lines %ld-%ld, not by your environment", file, first, last);
     else if (file)
         where = mw_format("by %s, line %ld, not by your environment", file, first);
-    else if (state->list.count == 1)
-        where = mw_format("%s (%s)",
-                          mw_origin_words(state->list.at[0].how.variant->in_force.origin),
-                          state->list.at[0].how.variant->in_force.source);
     else
-        where = mw_text_copy("by settings");
+        where = mw_text_copy(common_origin(state));
     title = mw_format("%s %s excluded %s, though %s is there (%s)", what,
                       state->list.count == 1 ? "is" : "are", where,
                       mw_idle_name(state->fast.devices.at[0]), share);

@@ -251,16 +251,18 @@ static void say_namespaces(const struct search *search, const struct off *off,
     static const char *const spaces[] = {"user", "pid", "ipc"};
     const struct mw_pair_transport *pair = &search->in->transports->pairs.at[off->pair];
     const struct mw_model *model = search->in->model;
+    int64_t first = pair->src < pair->dst ? pair->src : pair->dst;
+    int64_t second = pair->src < pair->dst ? pair->dst : pair->src;
     const struct mw_process *one =
-        mw_trace_process(model->trace, (size_t)mw_model_rank(model, pair->src));
+        mw_trace_process(model->trace, (size_t)mw_model_rank(model, first));
     const struct mw_process *two =
-        mw_trace_process(model->trace, (size_t)mw_model_rank(model, pair->dst));
+        mw_trace_process(model->trace, (size_t)mw_model_rank(model, second));
     for (size_t i = 0; i < sizeof(spaces) / sizeof(spaces[0]); i++)
         if (other_namespace(one, two, spaces[i]))
             mw_finding_evidence(finding,
                                 mw_format("%s namespace: rank %" PRId64 " %s, rank %" PRId64 " %s",
-                                          spaces[i], pair->src,
-                                          mw_fact_value(one, "namespace", spaces[i]), pair->dst,
+                                          spaces[i], first,
+                                          mw_fact_value(one, "namespace", spaces[i]), second,
                                           mw_fact_value(two, "namespace", spaces[i])));
 }
 
