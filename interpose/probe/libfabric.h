@@ -14,6 +14,8 @@
 #include "probe/probe.h"
 
 #define MW_FI_LIBRARY "libfabric"
+/* Attempts and endpoints of all libraries share their numbers: UCX's are below. */
+#define MW_FI_FIRST_ID 1001u
 
 /* The tables of an object that are replaced. */
 enum mw_fi_which {

@@ -55,7 +55,7 @@ static uint64_t take_id(const struct mw_fi_attempt *attempt, int failed)
             return 0;
         }
     } while (!atomic_compare_exchange_weak(&attempts, &id, id + 1));
-    return id + 1;
+    return MW_FI_FIRST_ID + id;
 }
 
 /* The library's own words for what it returned. */

@@ -26,7 +26,7 @@ static struct mw_fi_endpoint *free_endpoints;
 static void *free_tables[TABLES_MAX];
 static unsigned free_table_count, table_count;
 static _Atomic(struct mw_fi_endpoint *) all;
-static uint64_t last_id;
+static uint64_t endpoints;
 
 /* Under the lock: zeroed room for peers; NULL when there is no more. */
 static uint8_t *table_take(void)
@@ -82,7 +82,7 @@ struct mw_fi_endpoint *mw_fi_endpoint_create(struct mw_fid_ep *fid,
             endpoint->by_address = (void *)(memory + PEERS_SIZE);
             endpoint->used = (void *)(memory + PEERS_SIZE + INDEX_SIZE);
         }
-        endpoint->id = ++last_id;
+        endpoint->id = MW_FI_FIRST_ID + endpoints++;
         endpoint->fid = fid;
         endpoint->connected = connected;
         atomic_store(&endpoint->address_mask, UINT64_MAX);

@@ -36,7 +36,10 @@ struct held {
 static __thread struct held held[HELD] __attribute__((tls_model("initial-exec")));
 static __thread int asking __attribute__((tls_model("initial-exec"))); /* nothing is held now */
 
+static _Atomic int listening; /* some libfabric's log is listened to */
 static _Atomic int wrapped; /* the import was refused: fi_log and its like do the work */
+/* Set while fi_log hands on a line that has been kept and is to be printed. */
+static __thread int kept __attribute__((tls_model("initial-exec")));
 static _Atomic uint32_t asked_lines;
 
 static int recording(void)
@@ -143,9 +146,9 @@ static int import_ready(const struct import *import, const struct mw_fi_provider
 static void import_log(const struct import *import, const struct mw_fi_provider *provider,
                        int level, int subsystem, const char *function, int line, const char *text)
 {
-    if (recording())
+    if (!kept && recording())
         keep(provider, level, subsystem, function, line, text);
-    if (level != MW_FI_LOG_WARN || !take_held(provider, subsystem))
+    if (kept || level != MW_FI_LOG_WARN || !take_held(provider, subsystem))
         import->theirs.log(provider, level, subsystem, function, line, text);
 }
 
@@ -220,6 +223,7 @@ void mw_fi_log_attach(const void *real)
     struct import *import = module ? import_take(module) : NULL;
     if (!import)
         return;
+    atomic_store(&listening, 1);
     open_fn open = NULL;
     *(void **)&open = mw_fi_library_symbol(real, "fi_open", "FABRIC_1.5");
     if (open && import_begin(import, (unsigned)(import - imports), open)) {
@@ -355,14 +359,17 @@ void mw_fi_log(const struct mw_fi_provider *provider, int level, int subsystem,
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    log_fn real;
-    *(void **)&real = real_of(cache_log, "fi_log", "FABRIC_1.0", __builtin_return_address(0));
-    int silent = 0;
-    if (wrapping(MW_FI_LOG_WARN)) {
+    int silent = 0, keeping = atomic_load_explicit(&listening, memory_order_relaxed) && recording();
+    if (keeping) {
         keep(provider, level, subsystem, function, line, text);
         silent = level == MW_FI_LOG_WARN && take_held(provider, subsystem);
     }
+    log_fn real = NULL;
+    if (!silent)
+        *(void **)&real = real_of(cache_log, "fi_log", "FABRIC_1.0", __builtin_return_address(0));
     errno = error;
-    if (real && !silent)
+    kept += keeping;
+    if (real)
         real(provider, level, subsystem, function, line, "%s", text);
+    kept -= keeping;
 }

@@ -12,7 +12,12 @@
  *   FAKE_FAIL_RANK  only in this rank (its launcher's word); else in all
  *   FAKE_ERROR      the code it fails with, positive; else the one that the real provider has
  *   FAKE_HANG       one of the same words: never returns from there (FAKE_FAIL_RANK counts, too)
- *   FAKE_FLOOD      so many warnings when an endpoint is opened, four texts of one place and many of others
+ *   FAKE_FLOOD      so many warnings when an endpoint is opened in each of two places: one has four different
+ *                   texts, the other no two alike
+ *   FAKE_SHOUT      says something there without asking whether warnings are wanted, as providers do
+ *                   before they abort
+ *
+ * Open MPI 4.1 crashes in its own clean-up when cq, av or bind fails.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -274,6 +279,9 @@ static int cxi_endpoint(struct fid_domain *domain, struct fi_info *info, struct 
                         void *context)
 {
     flood(atoi(setting("FAKE_FLOOD", "0")));
+    if (getenv("FAKE_SHOUT"))
+        fi_log(&cxi_provider, FI_LOG_WARN, FI_LOG_CORE, __func__, __LINE__, "%s: %s\n", HOST,
+               getenv("FAKE_SHOUT"));
     int rc = failure("endpoint", FI_ENOSPC);
     if (rc) {
         WARN(FI_LOG_EP_CTRL, "%s: Failed to allocate TX EQ resources, ret: %d\n", HOST, rc);
