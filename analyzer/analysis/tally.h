@@ -89,7 +89,9 @@ struct mw_pair_speed {
     uint64_t half_unsure; /* round trips of which it is not sure that the answer followed the question */
     uint64_t rate_bytes, rate_time; /* of large messages, at dst; time: ns in which one was awaited */
     uint64_t rate_samples;
-    int64_t lag, need; /* for the joining of both ends: see tally_speed.h */
+    /* for the joining of both ends: see tally_speed.h */
+    int64_t lag, need;
+    uint64_t rate_unsized; /* of rate_samples: receives whose size only the sender knows */
 };
 
 struct mw_size_total {

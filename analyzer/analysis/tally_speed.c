@@ -25,7 +25,7 @@ struct peer {
     struct span spans[SPANS];
     unsigned span_count;
     uint64_t covered; /* ticks of spans that are no longer kept */
-    uint64_t rate_bytes, rate_samples;
+    uint64_t rate_bytes, rate_samples, rate_unsized;
 };
 
 struct mw_speed_meter {
@@ -147,9 +147,10 @@ static void meter_receive(struct mw_speed_meter *meter, const struct mw_operatio
                     meter->asked_number - (int64_t)peer->receives + 1);
     meter->asked = -1;
     uint64_t posted = blocking ? call->start : operation->start;
-    if (operation->known && operation->bytes >= MW_SPEED_LARGE && posted && posted < call->end) {
+    if (operation->bytes >= MW_SPEED_LARGE && posted && posted < call->end) {
         peer_covers(peer, posted, call->end);
-        peer->rate_bytes += operation->bytes;
+        peer->rate_bytes += operation->known ? operation->bytes : 0;
+        peer->rate_unsized += !operation->known;
         peer->rate_samples++;
     }
 }
@@ -221,6 +222,7 @@ void mw_speed_merge(struct mw_tally *tally, const struct mw_speed_meter *meter, 
         struct mw_pair_speed *from = tally_add(tally, peer->rank, own);
         from->rate_bytes = peer->rate_bytes;
         from->rate_samples = peer->rate_samples;
+        from->rate_unsized = peer->rate_unsized;
         from->rate_time = time;
     }
 }
@@ -249,6 +251,29 @@ static void speed_add(struct mw_pair_speed *to, const struct mw_pair_speed *from
     to->rate_bytes += from->rate_bytes;
     to->rate_time += from->rate_time;
     to->rate_samples += from->rate_samples;
+    to->rate_unsized += from->rate_unsized;
+}
+
+/* What the sender sent in large messages, where the receiver does not know all sizes. */
+static void speed_sizes(const struct mw_tally *tally, struct mw_pair_speed *speed)
+{
+    uint64_t messages = 0, bytes = 0;
+    size_t count;
+    const struct mw_pair_class *classes = mw_tally_classes(tally, speed->src, speed->dst, &count);
+    for (size_t i = 0; i < count && mw_model_rank(tally->model, speed->src) >= 0; i++) {
+        if (classes[i].class < mw_size_class(MW_SPEED_LARGE))
+            continue;
+        messages += classes[i].messages;
+        bytes += classes[i].bytes;
+    }
+    if (messages && messages <= speed->rate_samples) {
+        speed->rate_samples = messages;
+        speed->rate_bytes = bytes;
+    } else { /* the time is that of all, so that the rate is still a lower bound */
+        speed->rate_samples -= speed->rate_unsized;
+    }
+    if (!speed->rate_samples)
+        speed->rate_bytes = speed->rate_time = 0;
 }
 
 void mw_speed_join(struct mw_tally *tally)
@@ -266,6 +291,8 @@ void mw_speed_join(struct mw_tally *tally)
     }
     tally->speeds.count = kept;
     for (size_t i = 0; i < kept; i++) {
+        if (at[i].rate_unsized)
+            speed_sizes(tally, &at[i]);
         if (!at[i].half_samples)
             continue;
         const struct mw_pair_speed *back = mw_tally_speed(tally, at[i].dst, at[i].src);

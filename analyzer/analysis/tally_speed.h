@@ -30,7 +30,9 @@ void mw_speed_merge(struct mw_tally *tally, const struct mw_speed_meter *meter, 
 /* When all processes are in: sorts, and drops the round trips that the other end does not confirm.
  * A rank's n-th send is sure to answer `lag` + n - 1 of the peer's messages, as it had received so many by
  * then. A round trip from a rank's s-th send to its m-th receive is one if the peer's lag is at least
- * s - m + 1 (`need`): then the m-th message was sent after the s-th had come. */
+ * s - m + 1 (`need`): then the m-th message was sent after the s-th had come.
+ * Where the sizes of large receives are not known, as the program did not ask, the sender's large messages are
+ * taken, if no more of them are than there was room for: what they moved has come in the time that counts. */
 void mw_speed_join(struct mw_tally *tally);
 
 #endif

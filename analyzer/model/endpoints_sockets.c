@@ -131,8 +131,8 @@ static void join_link(struct mw_endpoints *endpoints, const struct links *links,
         owner->ambiguous++;
         return;
     }
-    if (endpoints->owners[process].rank < 0)
-        return;
+    if (endpoints->owners[process].rank < 0 || process == link->process)
+        return; /* libraries open connections to themselves */
     uint64_t bytes = link->sent;
     if (other_alone && self_alone && other->received > bytes)
         bytes = other->received;

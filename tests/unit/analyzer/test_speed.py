@@ -87,10 +87,22 @@ class Speed(ShowTest):
         one.recv(0, 256 * KIB - 1, 7000, 9000)  # too small
         one.recv(0, 512 * KIB, 9000, 9500, flags=0)  # its size is not known
         for at in (1000, 5000, 7000, 9000):
-            zero.send(1, 256 * KIB, at, at + 10)
+            zero.send(1, 256 * KIB, at, at + 10)  # more large ones than there are receives for
         forth = self.speeds(zero, one)[0, 1]
         self.assertEqual((forth["rate_bytes"], forth["rate_time"], forth["rate_samples"]),
-                         (1280 * KIB, 2500, 2))
+                         (1280 * KIB, 3000, 2))  # the time of all counts
+
+    def test_sizes_that_only_the_sender_knows(self):
+        zero, one = self.ranks()
+        for n in range(3):  # MPI_STATUS_IGNORE, room for more than comes, and once for much more
+            one.recv(0, 1024 * KIB, 1000 * n + 1000, 1000 * n + 1500, flags=0)
+        zero.send(1, 300 * KIB, 1000, 1010)
+        zero.send(1, 400 * KIB, 2000, 2010)
+        zero.send(1, 8, 3000, 3010)
+        forth = self.speeds(zero, one)[0, 1]
+        self.assertEqual((forth["rate_bytes"], forth["rate_time"], forth["rate_samples"]),
+                         (700 * KIB, 1500, 2))
+        self.assertEqual(self.speeds(one)[0, 1]["rate_samples"], 0)
 
     def test_receives_that_overlap_count_their_time_once(self):
         zero, one = self.ranks()

@@ -243,6 +243,13 @@ class Ob1(ShowTest):
         self.assertEqual((self.pairs[0, 0]["where"], self.pairs[0, 0]["remainder_is"]),
                          ("self", "within the rank"))
 
+    def test_connections_of_a_process_to_itself_are_nobodys(self):
+        zero = ob1(0, 1)
+        zero.connected(b.connection(self.A, self.B, sent=18), b.connection(self.B, self.A, fd=11,
+                                                                           received=18))
+        self.show(zero)
+        self.assertEqual(self.pairs, {})
+
     def test_one_node(self):
         def where(first, second):
             self.show(ob1(0, 2, **first).to(1, 5), ob1(1, 2, **second))
