@@ -320,6 +320,8 @@ static int is_inside(struct mw_libraries *libraries, enum mw_setting_family fami
         libraries, libraries->abi == MW_ABI_OPENMPI ? MW_FAMILY_OPENMPI : MW_FAMILY_MPICH);
     if (!mpi->texts)
         return -1;
+    if (!marks[family])
+        return 0;
     /* libfabric makes the names of its variables by this pattern, and nobody else has it */
     if (family == MW_FAMILY_LIBFABRIC && mw_image_texts_find(mpi->texts, "FI_%s_%s", 8, 0))
         return 1;
@@ -328,7 +330,9 @@ static int is_inside(struct mw_libraries *libraries, enum mw_setting_family fami
 
 int mw_libraries_came(struct mw_libraries *libraries, enum mw_setting_family family)
 {
-    const char *library = family == MW_FAMILY_UCX ? "ucx" : "libfabric";
+    const char *library = family == MW_FAMILY_UCX         ? "ucx"
+                          : family == MW_FAMILY_LIBFABRIC ? "libfabric"
+                                                          : "psm2"; /* no probe has it */
     int absent = libraries->model->process_count > 0;
     for (size_t i = 0; i < libraries->modules.count; i++)
         if (belongs(family, libraries->modules.at[i]))

@@ -332,7 +332,9 @@ static char *instead(const struct mw_settings *settings, enum mw_setting_family 
                          device, need);
     } else if (!strcmp(mpi, "Open MPI")) {
         struct mw_exclusion exclusion;
-        const char *component = family == MW_FAMILY_UCX ? "ucx" : "ofi";
+        const char *component = family == MW_FAMILY_UCX    ? "ucx"
+                                : family == MW_FAMILY_PSM2 ? "psm2"
+                                                           : "ofi";
         const char *framework = family == MW_FAMILY_UCX ? "pml" : "mtl";
         if (mw_setting_excludes(settings, framework, component, &exclusion))
             text = mw_format("Open MPI comes to it by component %s/%s, which %s=%s (%s) keeps out",
