@@ -34,6 +34,9 @@ def result(job):
     text = re.sub(r"libfabric:\d+:\d+:", "libfabric:PID:TIME:", job.stdout + job.stderr)
     text = re.sub(r"job key: [0-9a-f-]+", "job key", text)
     text = re.sub(r"by process \[\d+,", "by process [JOB,", text)
+    # mpirun of Open MPI 4.1.4 shows its help texts or fails to, by chance, without us, too.
+    text = re.sub(r"-{60,}\n.*?-{60,}\n", "", text, flags=re.DOTALL)
+    text = re.sub(r".*ORTE_ERROR_LOG: .*show_help\.c .*\n", "", text)
     return job.code, tidy(text)
 
 
@@ -165,13 +168,8 @@ FAILURES = {
 
 @mpi_test(only="openmpi", variants=("getinfo",) + tuple(FAILURES))
 def a_card_that_fails(mpi, folder, step):
-    # Open MPI's help texts for a failed call, of two ranks at once, come out garbled without us, too.
     program, env = [mpi.build("pairs.c"), "8x10"], over_cxi(FAIL=step)
-    both(mpi, folder, program, env, ranks=1)
-    job, path = mpi.record(2, program, folder, trace="two.mpiw", env=env)
-    job.expect(0)
-    same(job.stdout, "done\n", "output")
-    for process in Trace(path).processes:
+    for process in both(mpi, folder, program, env).processes:
         same(process.choice("pml", "ob1")["how"], "selected", "the PML")
         if step == "getinfo":
             offers = {o["provider"] for a in process.attempts for o in a["offers"]}
