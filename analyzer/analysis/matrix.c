@@ -91,6 +91,8 @@ static void matrix_transports(struct mw_matrix *matrix, struct mw_index *index)
     struct mw_index parts = {0};
     for (size_t i = 0; i < matrix->transports->pairs.count; i++) {
         const struct mw_pair_transport *pair = &matrix->transports->pairs.at[i];
+        if (!pair->messages && !pair->routes.count)
+            continue; /* bytes of nobody's messages, as UCX sends to itself */
         struct mw_matrix_cell *cell = matrix_cell(matrix, index, pair->src, pair->dst);
         cell->value += pair->bytes;
         cell->messages += pair->messages;

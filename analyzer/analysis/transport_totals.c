@@ -202,7 +202,7 @@ static void totals_add(struct mw_transport_totals *totals, const struct mw_pair_
 {
     totals->messages += pair->messages;
     totals->bytes += pair->bytes;
-    if (!pair->routes.count) {
+    if (!pair->routes.count && pair->unknown) {
         totals->unknown_pairs++;
         totals->unknown_messages += pair->messages;
         totals->unknown_bytes += pair->bytes;

@@ -12,8 +12,8 @@
 #include "analyzer/render/text.h"
 #include "analyzer/render/transports.h"
 
-#define WORD_GRID   8  /* ranks whose transports fit in words */
-#define WORD_LENGTH 8  /* of a word there */
+#define WORD_GRID   8  /* ranks whose transports fit in words, where those are short */
+#define HEAD_WIDTH  8  /* of the ranks beside the grid */
 #define LETTER_GRID 64 /* ranks whose transports fit in letters */
 #define LETTERS     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
@@ -268,7 +268,8 @@ void mw_matrix_transports_text(const struct mw_matrix *matrix, size_t top, FILE 
 {
     struct grid grid = {0};
     int fits = grid_fill(&grid, matrix);
-    if (fits && grid.count <= WORD_GRID && grid.longest <= WORD_LENGTH)
+    size_t width = HEAD_WIDTH + grid.count * (grid.longest + 1);
+    if (fits && grid.count <= WORD_GRID && width <= MW_TEXT_WIDTH)
         text_words(&grid, matrix, out);
     else if (fits)
         text_letters(&grid, matrix, out);

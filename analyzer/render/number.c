@@ -83,8 +83,14 @@ char *mw_number_rate_of(double reached, double whole)
     if (isnan(reached) || !(whole > 0))
         return mw_number_rate(reached);
     unsigned unit = rate_unit(whole, &divisor);
-    char *of = number_scaled(whole / divisor, rate_units[unit]);
-    char *text = number_scaled(reached / divisor, "of");
+    char *of = number_scaled(whole / divisor, rate_units[unit]), *text;
+    if (reached > 0 && reached / divisor < 0.0995) {
+        char *rate = mw_number_rate(reached); /* two decimals would say nothing */
+        text = mw_format("%s of", rate);
+        free(rate);
+    } else {
+        text = number_scaled(reached / divisor, "of");
+    }
     char *both = mw_format("%s %s", text, of);
     free(of);
     free(text);

@@ -14,7 +14,8 @@ char *mw_number_seconds(double seconds); /* "120 ns", "1.23 s"; "-" for NaN */
 char *mw_number_percent(double share);   /* 0.123: "12.3 %" */
 /* Bytes per second in powers of ten, as line rates are: "2.30 GB/s"; "-" for NaN. */
 char *mw_number_rate(double bytes);
-/* "2.30 of 25.0 GB/s": what was reached of a line rate, both in bytes per second. */
+/* "2.30 of 25.0 GB/s", "66.4 MB/s of 25.0 GB/s": what was reached of a line rate, both in bytes per
+ * second. */
 char *mw_number_rate_of(double reached, double whole);
 /* Absolute time, UTC: "2026-11-30T12:00:03.123Z"; NULL for NaN or nonsense. */
 char *mw_number_time(double seconds);

@@ -271,7 +271,7 @@ void mw_text_probes(const json_t *section, FILE *out)
         if (!strcmp(how, "on") || !strcmp(how, "absent"))
             continue;
         char *ranks = mw_on_ranks(probe);
-        mw_text_entry(out, shown++ ? "" : "not looked at", "%s %s on %s%s%s",
+        mw_text_entry(out, shown++ ? "" : "probes", "%s %s on %s%s%s",
                       mw_json_string(probe, "probe"), how, ranks, why[0] ? ": " : "", why);
         free(ranks);
     }

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "analyzer/base/memory.h"
 #include "analyzer/render/doc.h"
@@ -135,10 +136,11 @@ static void text_route(const json_t *route, FILE *out)
     char *moved = moved_text(route), *range = NULL;
     if (json_is_object(sizes))
         range = mw_sizes_text(sizes);
-    mw_text_paragraph(out, MW_STYLE_PLAIN, "    %s: %s%s%s, %s%s%s", name,
+    int differs = json_is_true(json_object_get(route, "evidence_differs"));
+    mw_text_paragraph(out, MW_STYLE_PLAIN, "    %s: %s%s%s, %s%s%s%s", name,
                       range ? moved : "also used, share of the messages not known",
                       range ? " of " : "", range ? range : "", mw_json_string(route, "certainty"),
-                      evidence[0] ? ": " : "", evidence);
+                      evidence[0] ? ": " : "", evidence, differs ? " (in the first pair)" : "");
     free(range);
     free(moved);
     free(evidence);
@@ -338,16 +340,31 @@ static void text_idle(const json_t *section, FILE *out)
                           json_array_size(listed) > others ? "more " : "");
 }
 
+/* What a library would have printed by itself, had it not been silenced: warnings and worse. */
+static int log_line_loud(const json_t *line)
+{
+    static const char *const loud[] = {"warn", "warning", "error", "fatal", "critical"};
+    for (size_t i = 0; i < sizeof(loud) / sizeof(loud[0]); i++)
+        if (!strcasecmp(mw_json_string(line, "level"), loud[i]))
+            return 1;
+    return !mw_json_string(line, "level")[0];
+}
+
 static void text_log(const json_t *section, FILE *out)
 {
     const json_t *log = json_object_get(section, "log");
     const json_t *listed = json_object_get(log, "listed");
+    double others = mw_json_count_of(log, "total") - (double)json_array_size(listed);
     size_t index, shown = 0;
     json_t *line;
     json_array_foreach(listed, index, line)
     {
         if (json_is_true(json_object_get(line, "with_failure")))
             continue;
+        if (!log_line_loud(line)) {
+            others++;
+            continue;
+        }
         if (!shown++)
             mw_text_heading(out, "What the libraries logged besides");
         char *ranks = mw_on_ranks(line);
@@ -355,8 +372,8 @@ static void text_log(const json_t *section, FILE *out)
         text_log_line(line, out);
         free(ranks);
     }
-    if (shown)
-        mw_text_more(out, mw_json_count_of(log, "total"), json_array_size(listed), "lines");
+    if (shown && others > 0)
+        mw_text_paragraph(out, MW_STYLE_DIM, "... %.0f more lines (--format json has them)", others);
     if (mw_json_count_of(log, "lost") > 0)
         mw_text_paragraph(out, MW_STYLE_PLAIN, "%.0f more log lines found no room in the trace.",
                           mw_json_count_of(log, "lost"));
@@ -390,13 +407,24 @@ static void port_row(struct mw_table *table, const json_t *port)
         mw_table_style_bad(table);
 }
 
+/* Without traffic and without a link. */
+static int port_dead(const json_t *port)
+{
+    const char *state = mw_json_string(port, "state");
+    return !(mw_json_count_of(port, "received_bytes") > 0) &&
+           !(mw_json_count_of(port, "sent_bytes") > 0) &&
+           !(mw_json_count_of(port, "errors") > 0) &&
+           (!strcasecmp(state, "down") || !strcasecmp(state, "lowerlayerdown") ||
+            !strcasecmp(state, "notpresent"));
+}
+
 static void text_ports(const json_t *section, FILE *out)
 {
     static const char *const columns[] = {"node",  "port",   "state",  ">received",
                                           ">sent", ">mean rate", ">errors"};
     const json_t *ports = json_object_get(section, "ports");
     const json_t *listed = json_object_get(ports, "listed");
-    size_t index;
+    size_t index, shown = 0;
     json_t *port;
     if (!json_array_size(listed))
         return;
@@ -404,9 +432,15 @@ static void text_ports(const json_t *section, FILE *out)
     for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
         mw_table_column(table, columns[i]);
     mw_text_heading(out, "Ports of the nodes, while the job ran (all traffic)");
-    json_array_foreach(listed, index, port) port_row(table, port);
+    json_array_foreach(listed, index, port)
+    {
+        if (port_dead(port))
+            continue;
+        port_row(table, port);
+        shown++;
+    }
     mw_table_print(table, out);
-    mw_text_more(out, mw_json_count_of(ports, "total"), json_array_size(listed), "ports");
+    mw_text_more(out, mw_json_count_of(ports, "total"), shown, "ports");
 }
 
 static void text_tcp(const json_t *section, FILE *out)

@@ -413,7 +413,7 @@ class Matrix(Transports):
         routes = self.matrix_json()["cells"][0]["routes"]
         self.assertEqual([(route["transport"], route["messages"]) for route in routes],
                          [("vader", 3), ("cma", 3)])
-        self.assertIn("A  vader+cma", self.matrix_text())
+        self.assertIn("     0 . vader+cma\n", self.matrix_text())
 
     def test_letters(self):
         ranks = [openmpi(rank, 20, host="node%d" % (rank // 10)) for rank in range(20)]
