@@ -339,10 +339,24 @@ static int failure_compare(const void *left, const void *right)
     return strcmp(a->provider, b->provider);
 }
 
+/* Where a process failed for good and never came out of MPI_Init, the job ended there: calls in which others sat at
+ * that moment are no hangs of their own. */
+static int job_ended_in_init(const struct mw_building *building)
+{
+    for (uint32_t i = 0; i < building->model->process_count; i++) {
+        const struct mw_process *process = mw_trace_process(building->model->trace, i);
+        for (size_t a = 0; in_init(process) && a < process->attempt_count; a++)
+            if (attempt_failed(&process->attempts[a]) && weight_of(process, a) == MW_FAILURE_MATTERS)
+                return 1;
+    }
+    return 0;
+}
+
 void mw_failures_read(struct mw_building *building)
 {
     struct mw_transports *out = building->out;
     struct mw_index groups = {0};
+    int ended = job_ended_in_init(building);
     for (uint32_t i = 0; i < building->model->process_count; i++) {
         const struct mw_process *process = mw_trace_process(building->model->trace, i);
         silent_failures(building, &groups, i);
@@ -351,6 +365,8 @@ void mw_failures_read(struct mw_building *building)
                 continue;
             struct mw_failure failure = describe(process, i, a);
             failure.weight = weight_of(process, a);
+            if (failure.hangs && ended && failure.weight == MW_FAILURE_MATTERS)
+                failure.weight = MW_FAILURE_MINOR;
             add_failure(building, &groups, &failure, i);
         }
     }

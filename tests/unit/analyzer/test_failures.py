@@ -124,6 +124,15 @@ class Failures(ShowTest):
         self.assertEqual((failure["hangs"], failure["weight"], failure["call"], failure["log"]),
                          (True, "matters", "fi_domain", ["waiting for the NIC"]))
 
+    def test_who_sits_in_a_call_when_another_ends_the_job_does_not_hang(self):
+        zero, one = Rank(0, 2, end=0, init=False), Rank(1, 2, end=0, init=False)
+        zero.opened_until("fi_enable", *EDOMAIN)
+        one.tried("fi_getinfo", end=False)
+        self.show(zero, one)
+        self.assertEqual([(failure["call"], failure["weight"], failure["processes"])
+                          for failure in self.failures],
+                         [("fi_enable", "matters", [0]), ("fi_getinfo", "minor", [1])])
+
     def test_a_record_that_was_lost_is_no_hang(self):
         self.show(Rank(0, 1).tried("fi_domain", provider="cxi", end=False))
         self.assertEqual(self.failures, [])
