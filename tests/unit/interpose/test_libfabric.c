@@ -1,0 +1,694 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The objects of libfabric under the probe, over a provider of our own whose tables are as we please: what
+ * is replaced, put back, passed on and counted; what comes of short tables, tables that change, layers
+ * above and below, fids that come again, many peers and several threads.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "output/output.h"
+#include "probe/libfabric.h"
+#include "probe/modules.h"
+#include "record/record.h"
+#include "trace/fields.h"
+
+/* ---- what the probe finds around it */
+struct mw_recorder mw_recorder = {.clock = MW_CLOCK_MONOTONIC, .state = MW_RECORDING};
+__thread struct mw_thread_local mw_self;
+__thread int mw_fi_quiet;
+const struct mw_probe mw_probe_libfabric = {.name = "libfabric"};
+static unsigned gaps, notes;
+static struct mw_module_entry module = {.id = 5, .path = "/lib/mca_mtl_ofi.so"};
+
+void mw_lock_slow(struct mw_lock *lock)
+{
+    const void *expected;
+    do {
+        expected = NULL;
+    } while (!atomic_compare_exchange_weak(&lock->owner, &expected, &mw_self) &&
+             expected != &mw_self);
+}
+
+void *mw_pages(size_t size)
+{
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+int mw_probe_on(const struct mw_probe *probe)
+{
+    return probe == &mw_probe_libfabric && mw_recorder.state == MW_RECORDING;
+}
+
+int mw_probe_late(void)
+{
+    return 0;
+}
+
+void mw_health(const char *code, const char *message)
+{
+    (void)code, (void)message;
+    notes++;
+}
+
+void mw_fi_gap(enum mw_fi_gap gap)
+{
+    gaps |= gap;
+}
+
+void *mw_fi_library_symbol(const void *real, const char *name, const char *version)
+{
+    (void)real, (void)name, (void)version;
+    return NULL;
+}
+
+const struct mw_module_entry *mw_modules_locate(const void *address)
+{
+    (void)address;
+    return &module;
+}
+
+void mw_output_flush(void) {}
+
+/* ---- what it wrote */
+struct seen_peer {
+    uint8_t address[64];
+    size_t size;
+    uint64_t sends, sent, puts, put, gets, got, unsized;
+};
+static struct seen_peer *peers; /* of the endpoint `watched`, later ones replace earlier ones */
+static size_t peer_count;
+static uint64_t watched, unlisted, last_endpoint;
+static struct {
+    char call[32];
+    int64_t result;
+    uint64_t end;
+} attempts[64];
+static unsigned attempt_count;
+
+static void forget_written(uint64_t endpoint)
+{
+    watched = endpoint;
+    unlisted = peer_count = 0;
+}
+
+static void take_peer(const struct mw_field *record)
+{
+    struct mw_reader reader = {record->data, record->data + record->size};
+    struct mw_field field;
+    struct seen_peer peer = {0};
+    uint64_t *number[] = {NULL,      NULL,       &peer.sends, &peer.sent,   &peer.puts,
+                          &peer.put, &peer.gets, &peer.got,   &peer.unsized};
+    while (mw_field_next(&reader, &field) == MW_OK) {
+        if (field.id == MW_F_PEER_address) {
+            peer.size = field.size;
+            memcpy(peer.address, field.data, field.size < 64 ? field.size : 64);
+        } else if (field.id <= MW_F_PEER_unsized) {
+            *number[field.id] = field.value;
+        }
+    }
+    size_t at = 0;
+    while (at < peer_count && (peers[at].size != peer.size ||
+                               memcmp(peers[at].address, peer.address, sizeof peer.address) != 0))
+        at++;
+    peer_count += at == peer_count;
+    assert_true(peer_count <= MW_FI_PEERS);
+    peers[at] = peer;
+}
+
+static void take_endpoint(struct mw_reader reader)
+{
+    struct mw_field field;
+    uint64_t id = 0;
+    while (mw_field_next(&reader, &field) == MW_OK) {
+        if (field.id == MW_F_ENDPOINT_id)
+            id = last_endpoint = field.value;
+        if (id != watched)
+            continue;
+        if (field.id == MW_F_ENDPOINT_peer)
+            take_peer(&field);
+        if (field.id == MW_F_ENDPOINT_unlisted)
+            unlisted = field.value;
+    }
+}
+
+static void take_attempt(struct mw_reader reader)
+{
+    struct mw_field field;
+    uint64_t id = 0;
+    while (mw_field_next(&reader, &field) == MW_OK) {
+        if (field.id == MW_F_ATTEMPT_id)
+            id = field.value - MW_FI_FIRST_ID;
+        if (id >= 64)
+            return;
+        attempt_count = id + 1 > attempt_count ? (unsigned)id + 1 : attempt_count;
+        if (field.id == MW_F_ATTEMPT_call)
+            snprintf(attempts[id].call, sizeof attempts[id].call, "%.*s", (int)field.size,
+                     (const char *)field.data);
+        if (field.id == MW_F_ATTEMPT_result)
+            attempts[id].result = mw_unzigzag(field.value);
+        if (field.id == MW_F_ATTEMPT_end)
+            attempts[id].end = field.value;
+    }
+}
+
+void mw_output_chunk(unsigned type, const void *payload, size_t size)
+{
+    struct mw_reader reader = {payload, (const uint8_t *)payload + size};
+    if (type == MW_CHUNK_ENDPOINT)
+        take_endpoint(reader);
+    if (type == MW_CHUNK_ATTEMPT)
+        take_attempt(reader);
+}
+
+void mw_output_packed(unsigned type, const void *payload, size_t size)
+{
+    mw_output_chunk(type, payload, size);
+}
+
+/* ---- a provider */
+struct long_msg { /* with members that nobody knows yet */
+    struct mw_fi_ops_msg known;
+    int (*newer)(void);
+};
+static struct mw_fid_fabric fabric;
+static struct mw_fid_domain domain;
+static struct mw_fid_ep endpoint;
+static struct mw_fid_av av;
+static int close_result, closes, sends_below;
+static ssize_t send_result;
+
+static int newer(void)
+{
+    return 42;
+}
+
+static ssize_t below_send(struct mw_fid_ep *ep, const void *buffer, size_t length, void *desc,
+                          mw_fi_addr to, void *context)
+{
+    (void)ep, (void)buffer, (void)length, (void)desc, (void)to, (void)context;
+    __atomic_fetch_add(&sends_below, 1, __ATOMIC_RELAXED);
+    return send_result;
+}
+
+static ssize_t other_send(struct mw_fid_ep *ep, const void *buffer, size_t length, void *desc,
+                          mw_fi_addr to, void *context)
+{
+    sends_below += 1000;
+    return below_send(ep, buffer, length, desc, to, context);
+}
+
+static struct long_msg msg_table = {{.size = sizeof(struct long_msg), .send = below_send}, newer};
+static struct mw_fi_ops_msg other_table = {.size = sizeof(struct mw_fi_ops_msg), .send = other_send};
+static struct mw_fi_ops_msg short_table = {.size = 5 * sizeof(void *), .send = below_send};
+
+static int below_close(struct mw_fid *fid)
+{
+    if (fid == &endpoint.fid) /* a provider may look at its tables now */
+        assert_false(mw_fi_is_copy(endpoint.msg));
+    assert_false(mw_fi_is_copy(fid->ops));
+    closes++;
+    return close_result;
+}
+
+static int below_bind(struct mw_fid *fid, struct mw_fid *other, uint64_t flags)
+{
+    (void)fid, (void)other;
+    return flags ? -22 : 0;
+}
+
+static const void *table_of_enable;
+
+static int below_control(struct mw_fid *fid, int command, void *argument)
+{
+    (void)argument;
+    if (command == MW_FI_ENABLE && table_of_enable)
+        ((struct mw_fid_ep *)fid)->msg = table_of_enable;
+    if (command == MW_FI_ALIAS)
+        memcpy(*((struct mw_fi_alias *)argument)->fid, fid, sizeof(struct mw_fid_ep));
+    return command == 99 ? -7 : 0;
+}
+
+static struct mw_fi_ops fid_table = {
+    .size = sizeof(struct mw_fi_ops), .close = below_close, .bind = below_bind,
+    .control = below_control};
+
+/* Addresses: fi_addr modulo 100000 as a number of 4 bytes; above 2^40 unknown. */
+static int below_lookup(struct mw_fid_av *vector, mw_fi_addr addr, void *address, size_t *length)
+{
+    uint32_t number = (uint32_t)(addr % 100000);
+    (void)vector;
+    assert_int_equal(mw_fi_quiet, 1);
+    if (addr >> 40)
+        return -38;
+    memcpy(address, &number, sizeof number);
+    *length = sizeof number;
+    return 0;
+}
+
+static int below_remove(struct mw_fid_av *vector, mw_fi_addr *addr, size_t count, uint64_t flags)
+{
+    (void)vector, (void)addr, (void)count, (void)flags;
+    return 0;
+}
+
+static struct mw_fi_ops_av av_table = {
+    .size = sizeof(struct mw_fi_ops_av), .lookup = below_lookup, .remove = below_remove};
+
+static int below_av_open(struct mw_fid_domain *in, struct mw_fi_av_attr *attr, void **opened,
+                         void *context)
+{
+    (void)in, (void)attr, (void)context;
+    av = (struct mw_fid_av){{MW_FI_CLASS_AV, NULL, &fid_table}, &av_table};
+    *opened = &av;
+    return 0;
+}
+
+static int open_result;
+static const void *msg_of_open;
+
+static int below_endpoint(struct mw_fid_domain *in, struct mw_fi_info *info, void **ep,
+                          void *context)
+{
+    (void)in, (void)info, (void)context;
+    if (open_result)
+        return open_result;
+    endpoint = (struct mw_fid_ep){.fid = {3, NULL, &fid_table}, .msg = msg_of_open};
+    *ep = &endpoint;
+    return 0;
+}
+
+static struct mw_fi_ops_domain domain_table = {
+    .size = sizeof(struct mw_fi_ops_domain), .av_open = below_av_open, .endpoint = below_endpoint};
+
+static int below_domain(struct mw_fid_fabric *in, struct mw_fi_info *info, void **opened,
+                        void *context)
+{
+    (void)in, (void)info, (void)context;
+    domain = (struct mw_fid_domain){{2, NULL, &fid_table}, &domain_table};
+    *opened = &domain;
+    return 0;
+}
+
+static struct mw_fi_ops_fabric fabric_table = {.size = sizeof(struct mw_fi_ops_fabric),
+                                               .domain = below_domain};
+
+/* Opens all three; the endpoint is of the kind that the info says. */
+static void open_endpoint(int type)
+{
+    struct mw_fi_ep_attr ep_attr = {type};
+    struct mw_fi_info info = {.ep_attr = &ep_attr};
+    struct mw_fi_identity identity = {.provider = "ours"};
+    void *opened;
+    fabric = (struct mw_fid_fabric){{1, NULL, &fid_table}, &fabric_table};
+    mw_fi_opened_fabric(&fabric, &identity, mw_fi_serial());
+    assert_int_equal(fabric.ops->domain(&fabric, &info, &opened, NULL), 0);
+    assert_int_equal(domain.ops->endpoint(&domain, &info, &opened, NULL), 0);
+    forget_written(last_endpoint);
+}
+
+static void bind_av(int rx_ctx_bits)
+{
+    struct mw_fi_av_attr attr = {0, rx_ctx_bits};
+    void *opened;
+    assert_int_equal(domain.ops->av_open(&domain, &attr, &opened, NULL), 0);
+    assert_int_equal(endpoint.fid.ops->bind(&endpoint.fid, &av.fid, 0), 0);
+}
+
+static ssize_t send_to(mw_fi_addr to, size_t length)
+{
+    return endpoint.msg->send(&endpoint, NULL, length, NULL, to, NULL);
+}
+
+static void close_all(void)
+{
+    close_result = 0;
+    assert_int_equal(endpoint.fid.ops->close(&endpoint.fid), 0);
+    assert_int_equal(domain.fid.ops->close(&domain.fid), 0);
+    assert_int_equal(fabric.fid.ops->close(&fabric.fid), 0);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    peers = calloc(MW_FI_PEERS, sizeof *peers);
+    send_result = open_result = close_result = closes = sends_below = 0;
+    table_of_enable = NULL;
+    msg_of_open = &msg_table;
+    gaps = 0;
+    return peers == NULL;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    free(peers);
+    return 0;
+}
+
+static struct seen_peer *peer_of(uint32_t address)
+{
+    for (size_t i = 0; i < peer_count; i++)
+        if (peers[i].size == 4 && memcmp(peers[i].address, &address, 4) == 0)
+            return &peers[i];
+    return NULL;
+}
+
+/* ---- tests */
+static void counts_what_was_accepted(void **state)
+{
+    (void)state;
+    open_endpoint(3);
+    bind_av(0);
+    for (int i = 0; i < 10; i++)
+        assert_int_equal(send_to(7, 100), 0);
+    send_result = -11;
+    assert_int_equal(send_to(7, 100), -11);
+    assert_int_equal(send_to(8, 100), -11);
+    send_result = 0;
+    mw_fi_endpoints_write(0);
+    assert_int_equal(peer_count, 1);
+    assert_int_equal(peer_of(7)->sends, 10);
+    assert_int_equal(peer_of(7)->sent, 1000);
+    assert_int_equal(sends_below, 12);
+    close_all();
+    assert_int_equal(closes, 3);
+    assert_int_equal(gaps, 0);
+}
+
+static void passes_on_what_it_does_not_know(void **state)
+{
+    (void)state;
+    open_endpoint(3);
+    assert_true(mw_fi_is_copy(endpoint.msg));
+    assert_int_equal(endpoint.msg->size, sizeof(struct long_msg));
+    assert_int_equal(((const struct long_msg *)endpoint.msg)->newer(), 42);
+    assert_null(endpoint.msg->inject); /* what is not there stays so */
+    assert_null(endpoint.tagged);
+    assert_int_equal(endpoint.fid.ops->control(&endpoint.fid, 99, NULL), -7);
+    assert_int_equal(endpoint.fid.ops->bind(&endpoint.fid, &domain.fid, 1), -22);
+    close_all();
+    assert_ptr_equal(endpoint.msg, &msg_table);
+    assert_ptr_equal(endpoint.fid.ops, &fid_table);
+}
+
+static void leaves_short_tables_alone(void **state)
+{
+    (void)state;
+    msg_of_open = &short_table;
+    open_endpoint(3);
+    assert_ptr_equal(endpoint.msg, &short_table);
+    assert_int_equal(gaps, MW_FI_GAP_TABLE);
+    close_all();
+}
+
+static void a_table_that_changes_when_enabled(void **state)
+{
+    (void)state;
+    open_endpoint(3);
+    bind_av(0);
+    table_of_enable = &other_table;
+    assert_int_equal(endpoint.fid.ops->control(&endpoint.fid, MW_FI_ENABLE, NULL), 0);
+    assert_true(mw_fi_is_copy(endpoint.msg));
+    assert_int_equal(send_to(1, 5), 0);
+    assert_int_equal(sends_below, 1001);
+    mw_fi_endpoints_write(0);
+    assert_int_equal(peer_of(1)->sends, 1);
+    close_all();
+    assert_ptr_equal(endpoint.msg, &other_table);
+}
+
+static const struct mw_fi_ops_msg *above_below; /* what the layer above calls */
+
+static ssize_t above_send(struct mw_fid_ep *ep, const void *buffer, size_t length, void *desc,
+                          mw_fi_addr to, void *context)
+{
+    return above_below->send(ep, buffer, length, desc, to, context);
+}
+
+static void a_layer_above_stays_there(void **state)
+{
+    (void)state;
+    struct mw_fi_ops_msg above;
+    open_endpoint(3);
+    bind_av(0);
+    above = *endpoint.msg;
+    above_below = endpoint.msg;
+    above.send = above_send;
+    endpoint.msg = &above;
+    assert_int_equal(endpoint.fid.ops->control(&endpoint.fid, MW_FI_ENABLE, NULL), 0);
+    assert_ptr_equal(endpoint.msg, &above);
+    assert_int_equal(send_to(1, 5), 0); /* above, ours, below: once each */
+    assert_int_equal(sends_below, 1);
+    mw_fi_endpoints_write(0);
+    assert_int_equal(peer_of(1)->sends, 1);
+    endpoint.msg = above_below;
+    close_all();
+}
+
+static void a_close_that_is_refused(void **state)
+{
+    (void)state;
+    open_endpoint(3);
+    bind_av(0);
+    send_to(1, 5);
+    close_result = -16;
+    assert_int_equal(endpoint.fid.ops->close(&endpoint.fid), -16);
+    assert_true(mw_fi_is_copy(endpoint.msg));
+    send_to(1, 5);
+    close_all();
+    assert_int_equal(peer_of(1)->sends, 2);
+}
+
+static void a_fid_that_comes_again_unseen(void **state)
+{
+    (void)state;
+    open_endpoint(3);
+    bind_av(0);
+    send_to(1, 5);
+    uint64_t first = watched;
+    open_endpoint(3); /* its memory is that of one that went without fi_close */
+    bind_av(0);
+    send_to(1, 5);
+    assert_true(watched != first);
+    close_all();
+    assert_int_equal(peer_of(1)->sends, 1);
+}
+
+static void an_alias_is_the_same_endpoint(void **state)
+{
+    (void)state;
+    static struct mw_fid_ep second;
+    struct mw_fid *fid = &second.fid;
+    struct mw_fi_alias alias = {&fid, 0};
+    open_endpoint(3);
+    bind_av(0);
+    assert_int_equal(endpoint.fid.ops->control(&endpoint.fid, MW_FI_ALIAS, &alias), 0);
+    assert_int_equal(second.msg->send(&second, NULL, 3, NULL, 1, NULL), 0);
+    send_to(1, 5);
+    close_all();
+    assert_int_equal(peer_of(1)->sent, 8);
+    /* Its endpoint has gone: it still reaches the provider. */
+    assert_int_equal(second.msg->send(&second, NULL, 3, NULL, 1, NULL), 0);
+    assert_int_equal(sends_below, 3);
+}
+
+static void a_connected_endpoint_has_one_peer(void **state)
+{
+    (void)state;
+    open_endpoint(MW_FI_EP_MSG);
+    for (unsigned i = 0; i < 5; i++)
+        send_to(i, 10);
+    mw_fi_endpoints_write(0);
+    assert_int_equal(peer_count, 1);
+    assert_int_equal(peers[0].size, 0); /* no cm table to ask */
+    assert_int_equal(peers[0].sent, 50);
+    close_all();
+}
+
+static void more_peers_than_there_is_room_for(void **state)
+{
+    (void)state;
+    enum { MANY = 40000 };
+    uint64_t listed = 0;
+    open_endpoint(3);
+    bind_av(0);
+    for (unsigned round = 0; round < 2; round++)
+        for (unsigned i = 0; i < MANY; i++)
+            assert_int_equal(send_to(i, 1), 0);
+    mw_fi_endpoints_write(1);
+    for (size_t i = 0; i < peer_count; i++)
+        listed += peers[i].sends;
+    assert_int_equal(listed + unlisted, 2 * MANY);
+    assert_int_equal(peer_count, MW_FI_PEERS);
+    assert_int_equal(peer_of(5)->sends, 2);
+    close_all();
+}
+
+/* Pointers, as address vectors of type MAP give; two of one address; some that nobody knows. */
+static void peers_by_their_address(void **state)
+{
+    (void)state;
+    open_endpoint(3);
+    bind_av(0);
+    for (unsigned i = 0; i < 1000; i++)
+        send_to(0x7f1000 + 4096 * (uint64_t)i, 1);
+    send_to(77, 1);
+    send_to(100077, 2);
+    send_to(1ull << 41, 3);
+    send_to(1ull << 42, 4);
+    send_to(MW_FI_ADDR_UNSPEC, 5);
+    mw_fi_endpoints_write(1);
+    assert_int_equal(peer_of(77)->sent, 3);
+    uint64_t unknown = 0, all = 0;
+    for (size_t i = 0; i < peer_count; i++) {
+        all += peers[i].sends;
+        if (!peers[i].size)
+            unknown += peers[i].sent;
+    }
+    assert_int_equal(unknown, 12);
+    assert_int_equal(all, 1005);
+    assert_int_equal(unlisted, 0);
+    close_all();
+}
+
+static void receive_contexts_are_not_peers(void **state)
+{
+    (void)state;
+    open_endpoint(3);
+    bind_av(8);
+    send_to(5, 1);
+    send_to((uint64_t)3 << 56 | 5, 1);
+    mw_fi_endpoints_write(1);
+    assert_int_equal(peer_count, 1);
+    assert_int_equal(peer_of(5)->sends, 2);
+    close_all();
+}
+
+static void an_address_that_is_given_away(void **state)
+{
+    (void)state;
+    mw_fi_addr five = 5;
+    open_endpoint(3);
+    bind_av(0);
+    send_to(5, 1);
+    assert_int_equal(av.ops->remove(&av, &five, 1, 0), 0);
+    send_to(5, 1); /* of the same raw address here: both count for it */
+    send_to(5, 1);
+    mw_fi_endpoints_write(1);
+    assert_int_equal(peer_count, 1);
+    assert_int_equal(peer_of(5)->sends, 3);
+    close_all();
+}
+
+static void *send_many(void *unused)
+{
+    (void)unused;
+    for (unsigned i = 0; i < 100000; i++)
+        send_to(i % 7, 3);
+    return NULL;
+}
+
+static void threads_lose_nothing(void **state)
+{
+    (void)state;
+    pthread_t thread[4];
+    uint64_t sent = 0;
+    open_endpoint(3);
+    bind_av(0);
+    for (unsigned i = 0; i < 4; i++)
+        pthread_create(&thread[i], NULL, send_many, NULL);
+    for (unsigned i = 0; i < 100; i++)
+        mw_fi_endpoints_write(0);
+    for (unsigned i = 0; i < 4; i++)
+        pthread_join(thread[i], NULL);
+    mw_fi_endpoints_write(0);
+    assert_int_equal(peer_count, 7);
+    for (size_t i = 0; i < peer_count; i++)
+        sent += peers[i].sent;
+    assert_int_equal(sent, 4 * 100000 * 3);
+    close_all();
+}
+
+static void attempts_are_written_before_and_after(void **state)
+{
+    (void)state;
+    unsigned before = attempt_count;
+    void *opened;
+    open_endpoint(3);
+    open_result = -28;
+    assert_int_equal(domain.ops->endpoint(&domain, NULL, &opened, NULL), -28);
+    assert_string_equal(attempts[before].call, "fi_domain");
+    assert_string_equal(attempts[before + 1].call, "fi_endpoint");
+    assert_string_equal(attempts[before + 2].call, "fi_endpoint");
+    assert_int_equal(attempts[before + 2].result, -28);
+    assert_true(attempts[before + 2].end != 0);
+    close_all();
+}
+
+static void nothing_is_recorded_after_the_end(void **state)
+{
+    (void)state;
+    open_endpoint(3);
+    bind_av(0);
+    send_to(1, 5);
+    mw_recorder.state = MW_OVER;
+    unsigned attempts_before = attempt_count;
+    send_to(1, 5);
+    table_of_enable = &other_table;
+    assert_int_equal(endpoint.fid.ops->control(&endpoint.fid, MW_FI_ENABLE, NULL), 0);
+    send_to(1, 5);
+    close_all();
+    assert_int_equal(attempt_count, attempts_before);
+    assert_int_equal(peer_count, 0);
+    assert_int_equal(closes, 3);
+    mw_recorder.state = MW_RECORDING;
+}
+
+/* The last one, as it uses up the numbers of attempts. */
+static void attempts_are_bounded(void **state)
+{
+    (void)state;
+    void *opened;
+    open_endpoint(3);
+    open_result = -28;
+    for (unsigned i = 0; i < 2000; i++)
+        assert_int_equal(domain.ops->endpoint(&domain, NULL, &opened, NULL), -28);
+    mw_fi_attempts_finish();
+    assert_int_equal(notes, 1);
+    close_all();
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(counts_what_was_accepted),
+        TEST(passes_on_what_it_does_not_know),
+        TEST(leaves_short_tables_alone),
+        TEST(a_table_that_changes_when_enabled),
+        TEST(a_layer_above_stays_there),
+        TEST(a_close_that_is_refused),
+        TEST(a_fid_that_comes_again_unseen),
+        TEST(an_alias_is_the_same_endpoint),
+        TEST(a_connected_endpoint_has_one_peer),
+        TEST(more_peers_than_there_is_room_for),
+        TEST(peers_by_their_address),
+        TEST(receive_contexts_are_not_peers),
+        TEST(an_address_that_is_given_away),
+        TEST(threads_lose_nothing),
+        TEST(attempts_are_written_before_and_after),
+        TEST(nothing_is_recorded_after_the_end),
+        TEST(attempts_are_bounded),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
