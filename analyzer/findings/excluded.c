@@ -15,18 +15,18 @@
 
 #define MUCH (1u << 20) /* bytes through sockets that make it critical */
 
-enum drives { RDMA = 1, OTHERS = 2, BOTH = 3 };
+enum drives { NEITHER = 0, RDMA = 1, OTHERS = 2, BOTH = 3 };
 
-/* What can be kept out, and which devices it would drive. */
+/* What can be kept out, which devices it would drive, and for which of them it is the way: only
+ * that it is kept out makes a finding. */
 static const struct component {
     const char *framework, *name, *label;
-    enum drives drives;
+    enum drives drives, decides;
 } components[] = {
-    {"pml", "ucx", "UCX", RDMA},        {"mtl", "ofi", "OFI", BOTH},
-    {"pml", "cm", "MTLs", OTHERS},      {"mtl", "psm2", "PSM2", OTHERS},
-    {"mtl", "psm3", "PSM3", OTHERS},    {"mtl", "portals4", "Portals", OTHERS},
-    {"btl", "uct", "UCX's UCT", RDMA},  {"btl", "openib", "openib", RDMA},
-    {"btl", "ofi", "OFI's BTL", BOTH},
+    {"pml", "ucx", "UCX", RDMA, RDMA},       {"mtl", "ofi", "OFI", BOTH, OTHERS},
+    {"pml", "cm", "MTLs", OTHERS, OTHERS},   {"mtl", "psm2", "PSM2", OTHERS, NEITHER},
+    {"btl", "uct", "UCX's UCT", RDMA, NEITHER}, {"btl", "openib", "openib", RDMA, NEITHER},
+    {"btl", "ofi", "OFI's BTL", BOTH, NEITHER},
 };
 
 struct excluded {
@@ -77,10 +77,10 @@ static void look_at_components(struct state *state)
         if ((component->drives & there) &&
             mw_setting_excludes(state->in->settings, component->framework, component->name,
                                 &how) > 0 &&
-            concerns(state, &how))
+            concerns(state, &how) && ((component->decides & there) || how.by_name))
             take(state, &how,
                  mw_format("%s (%s %s)", component->label, component->framework, component->name),
-                 strcmp(component->framework, "btl") != 0);
+                 (component->decides & there) != 0);
     }
 }
 
@@ -275,6 +275,7 @@ static void find(const struct mw_finding_input *in, struct mw_findings *out)
     mw_used_begin(&state.used, in, &state.crowd, MW_ANYWHERE);
     state.slow = mw_used_first(&state.used, mw_way_slow);
     if (state.fast.devices.count && (state.slow || !mw_used_first(&state.used, mw_way_native)) &&
+        !mw_findings_concern(out, "fallback", &state.crowd) &&
         !mw_findings_concern(out, "software-provider", &state.crowd)) {
         look_at_components(&state);
         look_at_libraries(&state);

@@ -153,6 +153,9 @@ static char *title_of(const struct fallback *found)
     if (found->lead->weight == MW_FAILURE_MINOR)
         title = mw_format("%s, not MPI, tried %s on %s: %s", found->lead->opener, fabric, share,
                           failed);
+    else if (found->dead && found->lead->hangs)
+        title = mw_format("The job did not come out of MPI_Init on %s: %s of %s had not returned",
+                          share, found->lead->call, fabric);
     else if (found->dead)
         title = mw_format("The job ended in MPI_Init on %s, after %s failed: %s", share, fabric,
                           failed);
@@ -386,11 +389,12 @@ static char *advice_of(const struct fallback *found)
     else if (!found->dead && openmpi)
         stop = " To make a job stop instead of falling back: mpirun --mca pml ucx.";
     return mw_format(
-        "Find out why %s fails in %s: the log lines above are its own. Most often the NIC's "
-        "kernel driver, its user library and %s were not updated together, a device or memory "
-        "limit is used up by other processes, or the scheduler gave the job no access to the "
-        "NIC.%s",
-        lead->call, lead->provider[0] ? lead->provider : "UCX",
+        "Find out why %s %s in %s%s. Most often the NIC's kernel driver, its user library and %s "
+        "were not updated together, a device or memory limit is used up by other processes, or "
+        "the scheduler gave the job no access to the NIC.%s",
+        lead->call, lead->hangs ? "does not return" : "fails",
+        lead->provider[0] ? lead->provider : "UCX",
+        lead->log.count ? "; the log lines above are its own" : ", which logged nothing about it",
         !strcmp(lead->library, "ucx") ? "UCX" : "libfabric", stop);
 }
 

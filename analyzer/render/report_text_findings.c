@@ -16,7 +16,7 @@ static void text_finding(const json_t *finding, FILE *out)
     mw_text_paragraph(out, notice ? MW_STYLE_PLAIN : MW_STYLE_BAD, "%s %s: %s", word,
                       mw_json_string(finding, "id"), mw_json_string(finding, "title"));
     json_array_foreach(json_object_get(finding, "evidence"), index, fact)
-        mw_text_paragraph(out, MW_STYLE_PLAIN, "  - %s", json_string_value(fact));
+        mw_text_item(out, json_string_value(fact));
     if (!mw_json_is_null(finding, "cost"))
         mw_text_paragraph(out, MW_STYLE_PLAIN, "  cost: %s", mw_json_string(finding, "cost"));
     if (!mw_json_is_null(finding, "advice"))

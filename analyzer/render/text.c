@@ -191,6 +191,15 @@ void mw_text_paragraph(FILE *out, enum mw_style style, const char *format, ...)
     free(raw);
 }
 
+void mw_text_item(FILE *out, const char *text)
+{
+    static const char dash[] = "    - ";
+    char *escaped = mw_text_escape(text);
+    fputs(dash, out);
+    text_wrapped(out, escaped, sizeof(dash) - 1, sizeof(dash) - 1);
+    free(escaped);
+}
+
 void mw_csv_text(const char *text, FILE *out)
 {
     char *escaped = mw_text_escape(text);

@@ -36,6 +36,8 @@ void mw_text_paragraph(FILE *out, enum mw_style style, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* A field of CSV: escaped, and quoted where it must be. */
 void mw_csv_text(const char *text, FILE *out);
+/* "    - text", a point of a list, wrapped behind its dash. Escaped here. */
+void mw_text_item(FILE *out, const char *text);
 /* Characters of a text, for alignment. */
 size_t mw_text_length(const char *text);
 

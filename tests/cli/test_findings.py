@@ -172,7 +172,9 @@ class Fallback(Findings):
             rank.finalize(5000, reason=4)
             rank.open_call("MPI_Init", 1000)
         finding = self.only(fallback_job(ranks, end=0, result=0, words=""), "fallback", "critical")
-        self.says(finding, "fi_enable had not returned", "died before MPI_Init returned")
+        self.says(finding, "The job did not come out of MPI_Init on 2 of 2 ranks: fi_enable of "
+                  "libfabric provider cxi (domain cxi0) had not returned",
+                  "died before MPI_Init returned")
 
     def test_shared_memory_instead(self):
         ranks = [openmpi(rank, 2) for rank in range(2)]
