@@ -11,6 +11,7 @@
 
 #include "probe/loglines.h"
 #include "probe/modules.h"
+#include "record/ask.h"
 #include "record/record.h"
 
 #define LANES_MOST  4096u       /* endpoints that are asked for their lanes */
@@ -18,6 +19,7 @@
 #define FLUSH_BYTES (64u << 10) /* what a flush may write on average */
 
 static _Atomic int closed; /* the last step has been */
+static int alone;          /* MPI lets no two threads in at once */
 static unsigned lanes_left; /* endpoints that were not asked for their lanes */
 
 int mw_ucx_open(void)
@@ -51,6 +53,12 @@ static void read_lanes(int idle, int quiet, unsigned *asked)
     }
 }
 
+static void ready(void)
+{
+    int level = 0;
+    alone = MW_ASK(MW_FN_Query_thread, (int *), &level) && level != 3 && level < 4096; /* of MPI-5's ABI */
+}
+
 static size_t write_all(int all)
 {
     struct mw_ucx_worker *worker;
@@ -71,7 +79,7 @@ static void flush(void)
     }
     if (!lanes_read && mw_ucx_peer_count()) { /* a job that hangs later has them */
         lanes_read = 1;
-        read_lanes(0, 0, &asked);
+        read_lanes(0, alone, &asked);
         lanes_left = 0;
     }
     debt += write_all(0);
@@ -134,4 +142,4 @@ static void finish(enum mw_end_reason reason)
 }
 
 const struct mw_probe mw_probe_ucx = {
-    .name = "ucx", .limit_us = 20000, .flush = flush, .finish = finish};
+    .name = "ucx", .limit_us = 20000, .ready = ready, .flush = flush, .finish = finish};
