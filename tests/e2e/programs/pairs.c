@@ -37,6 +37,9 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
+#ifdef ASK /* opens_fabric.c */
+    ASK();
+#endif
     int length, first = 1;
     const char *who = NULL;
     if (argc > 1 && (strcmp(argv[1], "near") == 0 || strcmp(argv[1], "far") == 0)) {
