@@ -33,7 +33,6 @@ struct place {
 
 /* A variant while processes are added to it. */
 struct variant {
-    uint64_t identity;
     MW_VECTOR(uint32_t) processes;
     MW_VECTOR(struct mw_setting_place) places;
 };
@@ -42,8 +41,9 @@ struct gathered {
     MW_VECTOR(struct variant) variants;
 };
 struct gathering {
-    struct mw_index names;
+    struct mw_index names, identities;
     MW_VECTOR(struct gathered) settings;
+    MW_VECTOR(uint32_t) numbers; /* of variants in their setting, by number of identity */
     MW_VECTOR(struct place) places; /* of one process */
 };
 
@@ -162,17 +162,14 @@ static void variant_add(struct gathering *all, const struct place *places, size_
         mw_vector_add(&all->settings)->name =
             mw_format("%.*s", (int)places->length, places->key);
     struct gathered *setting = &all->settings.at[number];
-    uint64_t identity = identity_of(places, count);
-    size_t i = 0;
-    while (i < setting->variants.count && setting->variants.at[i].identity != identity)
-        i++;
-    if (i == setting->variants.count) {
+    size_t identity = mw_index_put(&all->identities, identity_of(places, count) ^ mw_mix(number));
+    if (identity == all->numbers.count) {
+        *mw_vector_add(&all->numbers) = (uint32_t)setting->variants.count;
         struct variant *made = mw_vector_add(&setting->variants);
-        made->identity = identity;
         for (size_t p = 0; p < count; p++)
             *mw_vector_add(&made->places) = places[p].place;
     }
-    *mw_vector_add(&setting->variants.at[i].processes) = process;
+    *mw_vector_add(&setting->variants.at[all->numbers.at[identity]].processes) = process;
 }
 
 static void process_add(struct gathering *all, const struct mw_process *process, uint32_t number)
@@ -231,6 +228,30 @@ static int setting_compare(const void *left, const void *right)
     return strcmp(((const struct mw_setting *)left)->name, ((const struct mw_setting *)right)->name);
 }
 
+/* Settings that name folders of plug-ins. */
+static void folders_add(struct mw_settings *settings)
+{
+    static const struct {
+        const char *name;
+        enum mw_setting_family family;
+    } known[] = {{"FI_PROVIDER_PATH", MW_FAMILY_LIBFABRIC},
+                 {"UCX_MODULE_DIR", MW_FAMILY_UCX},
+                 {"OMPI_MCA_mca_base_component_path", MW_FAMILY_OPENMPI},
+                 {"OMPI_MCA_mca_component_path", MW_FAMILY_OPENMPI}};
+    for (size_t i = 0; i < COUNT(known); i++) {
+        const struct mw_setting *setting = mw_settings_find(settings, known[i].name);
+        for (size_t v = 0; setting && v < setting->variant_count; v++)
+            for (const char *at = setting->variants[v].in_force.value; *at;) {
+                size_t length = strcspn(at, ":");
+                char *folder = mw_format("%.*s", (int)length, at);
+                if (length)
+                    mw_libraries_folder(&settings->libraries, known[i].family, folder);
+                free(folder);
+                at += length + (at[length] != '\0');
+            }
+    }
+}
+
 struct mw_settings *mw_settings_create(const struct mw_model *model)
 {
     struct mw_settings *settings = mw_alloc(1, sizeof(*settings));
@@ -244,11 +265,14 @@ struct mw_settings *mw_settings_create(const struct mw_model *model)
     for (size_t i = 0; i < all.settings.count; i++)
         setting_make(settings, &all.settings.at[i], with_facts);
     mw_index_free(&all.names);
+    mw_index_free(&all.identities);
+    free(all.numbers.at);
     free(all.settings.at);
     free(all.places.at);
     if (settings->list.count)
         qsort(settings->list.at, settings->list.count, sizeof(struct mw_setting), setting_compare);
     mw_libraries_init(&settings->libraries, model);
+    folders_add(settings);
     for (size_t i = 0; i < settings->list.count; i++) {
         mw_setting_judge(settings, &settings->list.at[i]);
         mw_setting_judge_values(settings, &settings->list.at[i]);

@@ -86,8 +86,8 @@ static int belongs(enum mw_setting_family family, const struct mw_module *module
     if (module->role == MW_MODULE_MPIWATCH)
         return 0;
     switch (family) {
-    case MW_FAMILY_OPENMPI:
-        return is_openmpi(base);
+    case MW_FAMILY_OPENMPI: /* PMIx names its plug-ins in the same way */
+        return is_openmpi(base) && !strstr(module->path, "/pmix");
     case MW_FAMILY_PMIX:
         return begins(base, "libpmix");
     case MW_FAMILY_MPICH:
@@ -132,8 +132,8 @@ static int is_loaded(const struct mw_libraries *libraries, const char *name)
     return 0;
 }
 
-static void plugins_read(struct mw_libraries *libraries, enum mw_setting_family family,
-                         const char *folder)
+static int plugins_read(struct mw_libraries *libraries, enum mw_setting_family family,
+                        const char *folder)
 {
     struct mw_library_set *set = &libraries->sets[family];
     DIR *dir = opendir(folder);
@@ -148,38 +148,46 @@ static void plugins_read(struct mw_libraries *libraries, enum mw_setting_family 
     }
     if (dir)
         closedir(dir);
+    return dir != NULL;
+}
+
+void mw_libraries_folder(struct mw_libraries *libraries, enum mw_setting_family family,
+                         const char *folder)
+{
+    if (folder[0] != '/' || !plugins_read(libraries, family, folder))
+        libraries->sets[family].hidden = 1;
 }
 
 /* Plug-ins lie where a loaded one came from, else in a folder beside the library. */
 static void plugins_find(struct mw_libraries *libraries, enum mw_setting_family family)
 {
-    static const char *const beside[MW_FAMILIES] = {[MW_FAMILY_OPENMPI] = "openmpi",
-                                                    [MW_FAMILY_LIBFABRIC] = "libfabric",
-                                                    [MW_FAMILY_UCX] = "ucx"};
-    struct mw_library_set *set = &libraries->sets[family];
+    static const char *const beside[MW_FAMILIES][2] = {[MW_FAMILY_OPENMPI] = {"openmpi"},
+                                                       [MW_FAMILY_LIBFABRIC] = {"libfabric",
+                                                                                "prov"},
+                                                       [MW_FAMILY_UCX] = {"ucx"}};
     const char *library = NULL;
-    if (!beside[family])
-        return;
-    for (size_t i = 0; i < libraries->modules.count && !set->plugins.count; i++) {
+    struct mw_index folders = {0};
+    for (size_t i = 0; beside[family][0] && i < libraries->modules.count; i++) {
         const struct mw_module *module = libraries->modules.at[i];
         const char *base = mw_path_base(module->path);
         if (!belongs(family, module) || base == module->path)
             continue;
-        int plugin = family == MW_FAMILY_OPENMPI ? begins(base, "mca_") : 0;
-        if (!plugin) {
+        size_t length = (size_t)(base - module->path) - 1, before = folders.count;
+        if (family != MW_FAMILY_OPENMPI || !begins(base, "mca_"))
             library = module->path;
-            continue;
+        else if (mw_index_put(&folders, mw_hash_bytes(1, module->path, length)) == before) {
+            char *folder = mw_format("%.*s", (int)length, module->path);
+            plugins_read(libraries, family, folder);
+            free(folder);
         }
-        char *folder = mw_format("%.*s", (int)(base - module->path - 1), module->path);
+    }
+    for (int i = 0; !folders.count && library && i < 2 && beside[family][i]; i++) {
+        char *folder = mw_format("%.*s%s", (int)(mw_path_base(library) - library), library,
+                                 beside[family][i]);
         plugins_read(libraries, family, folder);
         free(folder);
     }
-    if (set->plugins.count || !library)
-        return;
-    char *folder = mw_format("%.*s%s", (int)(mw_path_base(library) - library), library,
-                             beside[family]);
-    plugins_read(libraries, family, folder);
-    free(folder);
+    mw_index_free(&folders);
 }
 
 /* Open MPI's components are files that MPI_Init loads, or they are inside its libraries: only a process
@@ -187,12 +195,23 @@ static void plugins_find(struct mw_libraries *libraries, enum mw_setting_family 
 static int components_seen(const struct mw_libraries *libraries)
 {
     for (size_t i = 0; i < libraries->modules.count; i++)
-        if (begins(mw_path_base(libraries->modules.at[i]->path), "mca_"))
+        if (belongs(MW_FAMILY_OPENMPI, libraries->modules.at[i]) &&
+            begins(mw_path_base(libraries->modules.at[i]->path), "mca_"))
             return 1;
     for (size_t i = 0; i < libraries->model->process_count; i++)
         if (mw_trace_process(libraries->model->trace, i)->has_rank)
             return 1;
     return 0;
+}
+
+/* Each Open MPI has PML ob1: as a file, or with this parameter of it in its libraries. */
+static int components_known(const struct mw_library_set *set)
+{
+    static const char inside[] = "send_pipeline_depth";
+    for (size_t i = 0; i < set->plugins.count; i++)
+        if (begins(set->plugins.at[i].name, "mca_pml_"))
+            return 1;
+    return mw_image_texts_has(set->texts, inside, strlen(inside), 0);
 }
 
 static void set_read(struct mw_libraries *libraries, enum mw_setting_family family)
@@ -220,8 +239,14 @@ static void set_read(struct mw_libraries *libraries, enum mw_setting_family fami
         mw_image_texts_free(texts);
     else
         set->texts = texts;
-    if (set->texts)
-        plugins_find(libraries, family);
+    if (!set->texts)
+        return;
+    plugins_find(libraries, family);
+    if (family == MW_FAMILY_OPENMPI && !components_known(set)) {
+        mw_image_texts_free(set->texts);
+        set->texts = NULL;
+        set->reason = mw_text_copy("which components of Open MPI there are is not known");
+    }
 }
 
 struct mw_library_set *mw_libraries_set(struct mw_libraries *libraries,

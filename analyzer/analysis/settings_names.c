@@ -152,8 +152,8 @@ static void unknown(struct mw_settings *settings, struct mw_setting *setting, ch
         return;
     }
     setting->suggestion = mw_settings_keep(settings, suggestion);
-    if (anywhere < 0 && !suggestion) {
-        unchecked(settings, setting, "not every library that was loaded is on this machine");
+    if ((anywhere < 0 || settings->libraries.sets[setting->family].hidden) && !suggestion) {
+        unchecked(settings, setting, "not every library that it may be for is on this machine");
         return;
     }
     say(settings, setting, MW_SETTING_UNKNOWN,
@@ -229,12 +229,12 @@ static void judge_openmpi(struct mw_settings *settings, struct mw_setting *setti
 /* Names that are whole texts: of MPICH and its relatives, and PSM. */
 struct nearest {
     const char *name, *prefix, *best;
-    unsigned distance;
+    unsigned distance, most;
 };
 static int nearest_visit(const char *text, void *context)
 {
     struct nearest *nearest = context;
-    unsigned most = nearest->best ? nearest->distance - 1 : 2;
+    unsigned most = nearest->best ? nearest->distance - 1 : nearest->most;
     if ((nearest->best && !nearest->distance) || !begins(text, nearest->prefix))
         return 0;
     unsigned distance = mw_word_distance(nearest->name, strlen(nearest->name), text, strlen(text),
@@ -269,7 +269,8 @@ static void judge_whole(struct mw_settings *settings, struct mw_setting *setting
         return;
     }
     char *prefix = mw_format("%.*s", (int)skip, name);
-    struct nearest nearest = {.name = name, .prefix = prefix};
+    struct nearest nearest = {
+        .name = name, .prefix = prefix, .most = mw_word_tolerance(length - skip)};
     mw_image_texts_each(set->texts, nearest_visit, &nearest);
     if (nearest.best || begins(name, "MPIR_CVAR_"))
         unknown(settings, setting, nearest.best ? mw_text_copy(nearest.best) : NULL);

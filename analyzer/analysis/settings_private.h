@@ -26,6 +26,7 @@ struct mw_library_set {
     struct mw_image_texts *texts; /* NULL: cannot be judged, and reason says why */
     char *reason;
     MW_VECTOR(struct mw_plugin) plugins;
+    int hidden; /* there is a folder of plug-ins that is not on this machine */
 };
 
 struct mw_libraries {
@@ -42,6 +43,9 @@ void mw_libraries_init(struct mw_libraries *libraries, const struct mw_model *mo
 void mw_libraries_free(struct mw_libraries *libraries);
 struct mw_library_set *mw_libraries_set(struct mw_libraries *libraries,
                                         enum mw_setting_family family);
+/* One more folder of plug-ins, that a setting names. */
+void mw_libraries_folder(struct mw_libraries *libraries, enum mw_setting_family family,
+                         const char *folder);
 struct mw_image_texts *mw_plugin_texts(struct mw_plugin *plugin);
 /* Does any loaded file have this text whole? 0 no, 1 yes (*file: its base name), -1 not all could
  * be read. */

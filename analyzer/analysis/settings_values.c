@@ -352,7 +352,7 @@ static void strangers_find(struct mw_settings *settings, struct mw_library_set *
         struct close_word close = {.word = word, .most = mw_word_tolerance(strlen(word))};
         close_plugins(set, kind, &close);
         close_known(kind, &close);
-        if (kind->family == MW_FAMILY_OPENMPI && !set->plugins.count)
+        if (kind->family == MW_FAMILY_OPENMPI)
             close_components(set->texts, &close);
         /* Keeping out what is not there is common in defaults of a site: only a slip is of interest. */
         if (words.negated && (!close.best[0] || close.distance > 1 || strlen(word) < 3))
@@ -377,13 +377,8 @@ void mw_setting_judge_values(struct mw_settings *settings, struct mw_setting *se
     struct mw_library_set *set = mw_libraries_set(&settings->libraries, kind.family);
     if (!set->texts)
         return;
-    /* Open MPI that has its components in files must have shown them to us. */
-    if (kind.family == MW_FAMILY_OPENMPI && !set->plugins.count)
-        for (size_t i = 0; i < settings->libraries.modules.count; i++)
-            if (!strncmp(mw_path_base(settings->libraries.modules.at[i]->path), "mca_", 4))
-                return;
-    if (mw_settings_find(settings, "FI_PROVIDER_PATH") && kind.family == MW_FAMILY_LIBFABRIC)
-        return; /* a folder of more providers, which need not be here any more */
+    if (set->hidden)
+        return;
     struct mw_setting_variant *variants = (struct mw_setting_variant *)setting->variants;
     for (size_t i = 0; i < setting->variant_count; i++)
         strangers_find(settings, set, &kind, &variants[i]);

@@ -172,12 +172,18 @@ class Settings(CliTest):
 
     def test_read_by_another_library(self):
         """Whoever has the whole name may read it: the program, a tool."""
-        libmpi = self.library("libmpi.so.40", "pml")
+        libmpi = self.library("libmpi.so.40", "pml", "send_pipeline_depth")
         tool = self.library("libtool.so", "OMPI_MCA_mine_alone")
         settings = self.job([fact("env", "OMPI_MCA_mine_alone", "1")],
                             [(*libmpi, 1), (*tool, 0)])
         self.assertEqual(settings["OMPI_MCA_mine_alone"]["verdict"], "known")
         self.assertEqual(settings["OMPI_MCA_mine_alone"]["library"], "libtool.so")
+
+    def test_components_that_nobody_saw(self):
+        """Open MPI whose components are neither in its libraries nor in files that are here."""
+        libmpi = self.library("libmpi.so.40", "pml")
+        settings = self.job([fact("env", "OMPI_MCA_pmll", "1")], [(*libmpi, 1)])
+        self.assertEqual(settings["OMPI_MCA_pmll"]["verdict"], "unchecked")
 
     def mpich(self, *names, libraries=(), value="1", more=()):
         libmpi = self.library("libmpich.so.12", "MPIR_CVAR_CH4_NETMOD", "MPICH_ASYNC_PROGRESS", "ucx",
