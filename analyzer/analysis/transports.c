@@ -43,6 +43,8 @@ static void add_pair(struct mw_building *building, int64_t src, int64_t dst, con
         pair->bytes = counted->bytes;
     }
     mw_pair_routes(building, pair, flows, flow_count);
+    if (!pair->messages && !pair->carried && !pair->routes.count)
+        building->out->pairs.count--; /* the bytes were not MPI's */
 }
 
 /* Both lists are sorted: one walk over both. */

@@ -44,8 +44,10 @@ const char *mw_text_keep_format(struct mw_kept_texts *texts, const char *format,
 void mw_kept_texts_free(struct mw_kept_texts *texts);
 uint32_t mw_way(struct mw_building *building, enum mw_way_kind kind, const char *name, const char *layer,
                 const char *device, uint64_t speed);
+/* `inside`: between two processes of one network namespace, where the kernel carries what sockets send
+ * through lo. */
 uint32_t mw_way_libfabric(struct mw_building *building, const struct mw_endpoint *endpoint,
-                          uint32_t process);
+                          uint32_t process, int inside);
 enum mw_way_kind mw_ucx_kind(const char *transport);
 /* Whether a libfabric provider emulates a fabric over sockets. */
 int mw_fabric_software(const char *library, const char *provider);

@@ -149,8 +149,8 @@ static void idle_offers(struct mw_building *building, struct mw_index *groups, u
     int lanes = knows_lanes(process);
     for (size_t a = 0; a < process->attempt_count; a++) {
         const struct mw_attempt *attempt = &process->attempts[a];
-        if (attempt->inner || (same(attempt->library, "ucx") && !lanes) ||
-            !mw_caller_is_mpi(process, attempt->caller))
+        /* who asked does not matter: what was offered is there */
+        if (attempt->inner || (same(attempt->library, "ucx") && !lanes))
             continue;
         for (size_t o = 0; o < attempt->offer_count; o++) {
             const struct mw_offer *offer = &attempt->offers[o];

@@ -118,7 +118,7 @@ static const char *join_devices(struct mw_building *building, const char **devic
 }
 
 uint32_t mw_lane_way(struct mw_building *building, const struct mw_lane_sets *sets, enum mw_lane_part part,
-                     uint32_t process)
+                     uint32_t process, int inside)
 {
     const char *transport = part == MW_LANES_LARGE ? sets->large : sets->small, *devices[DEVICES_MAX];
     enum mw_way_kind kind = mw_ucx_kind(transport);
@@ -126,6 +126,8 @@ uint32_t mw_lane_way(struct mw_building *building, const struct mw_lane_sets *se
     size_t count = 0;
     if (kind != MW_WAY_NETWORK)
         return mw_way(building, kind, transport, "UCX", "memory", 0);
+    if (inside && !strcmp(transport, "tcp"))
+        return mw_way(building, kind, transport, "UCX", "lo", 0);
     for (size_t i = 0; i < sets->peer->lane_count && count < DEVICES_MAX; i++) {
         const struct mw_lane *lane = &sets->peer->lanes[i];
         size_t known = 0;

@@ -18,8 +18,9 @@ struct mw_lane_sets {
 
 /* 0 when the endpoint has no lanes that carry data. */
 int mw_lane_sets(const struct mw_peer *peer, struct mw_lane_sets *sets);
-/* The way of one part: its transport on all devices that have lanes of it. */
+/* The way of one part: its transport on all devices that have lanes of it; see
+ * mw_way_libfabric for `inside`. */
 uint32_t mw_lane_way(struct mw_building *building, const struct mw_lane_sets *sets, enum mw_lane_part part,
-                     uint32_t process);
+                     uint32_t process, int inside);
 
 #endif

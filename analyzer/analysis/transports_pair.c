@@ -24,11 +24,13 @@ struct work {
     const struct mw_pair_class *classes;
     size_t class_count;
     int64_t src, dst; /* processes; -1 not recorded */
+    int inside;       /* one network namespace */
     uint64_t socket_bytes, connections;
     const char *interface; /* with the most bytes */
     uint64_t cma_bytes, cma_calls, cma_refused;
     uint64_t fabric_bytes, fabric_operations;
     const struct mw_flow *fabric; /* MPI's flow with the most bytes; NULL none */
+    uint64_t other_bytes;         /* of MPI's fabrics that carry no messages: one-sided components */
 };
 
 static const char *keep(struct work *work, const char *text)
@@ -44,6 +46,17 @@ static const struct mw_process *process_of(const struct work *work, int64_t numb
 static const struct mw_endpoint_owner *owner_of(const struct work *work, int64_t number)
 {
     return &work->building->endpoints->owners[number];
+}
+
+/* Whether both are in one network namespace: the kernel carries what one address of it sends to another through lo,
+ * whatever interface has the address. */
+static int is_inside(const struct work *work)
+{
+    if (work->pair->where != MW_WHERE_NODE && work->pair->where != MW_WHERE_SELF)
+        return 0;
+    uint64_t src = owner_of(work, work->src < 0 ? work->dst : work->src)->net;
+    uint64_t dst = owner_of(work, work->dst < 0 ? work->src : work->dst)->net;
+    return src == dst || !src || !dst;
 }
 
 /* --- routes ----------------------------------------------------------------------------------- */
@@ -71,6 +84,11 @@ static void add_route(struct work *work, uint32_t way, size_t from, size_t end,
 static void add_extra(struct work *work, uint32_t way, enum mw_certainty certainty, uint64_t carried,
                       const char *evidence)
 {
+    for (size_t i = 0; i < work->pair->routes.count; i++)
+        if (work->pair->routes.at[i].way == way) {
+            work->pair->routes.at[i].carried += carried;
+            return;
+        }
     struct mw_route *route = mw_vector_add(&work->pair->routes);
     route->way = way;
     if (work->class_count) {
@@ -123,7 +141,7 @@ static void add_split(struct work *work, uint32_t small, uint64_t rest, enum mw_
     int exact;
     size_t at = split_at(work, bytes, calls, &exact);
     add_route(work, small, 0, at, small_certainty, rest, small_evidence);
-    if (!work->class_count)
+    if (!work->class_count && rest)
         add_extra(work, small, small_certainty, rest, small_evidence);
     if (at < work->class_count)
         add_route(work, large, at, work->class_count, exact ? MW_SEEN : MW_CONCLUDED, bytes,
@@ -179,16 +197,20 @@ static int stack_wants(enum mw_stack stack, const char *netmod, enum mw_flow_kin
     return 1;
 }
 
+static int flow_carries_messages(const struct work *work, const struct mw_flow *flow)
+{
+    return flow_is_mpi(work, flow) &&
+           stack_wants(work->building->stacks[flow->process],
+                       work->building->out->choices[flow->process].netmod, flow->kind);
+}
+
 static void sum_fabrics(struct work *work)
 {
     uint64_t most = 0;
     for (size_t i = 0; i < work->flow_count; i++) {
         const struct mw_flow *flow = &work->flows[i];
-        if (flow->kind != MW_FLOW_LIBFABRIC && flow->kind != MW_FLOW_UCX)
-            continue;
-        if (!flow_is_mpi(work, flow) ||
-            !stack_wants(work->building->stacks[flow->process],
-                         work->building->out->choices[flow->process].netmod, flow->kind))
+        if ((flow->kind != MW_FLOW_LIBFABRIC && flow->kind != MW_FLOW_UCX) ||
+            !flow_carries_messages(work, flow))
             continue;
         work->fabric_bytes += flow->bytes;
         work->fabric_operations += flow->operations;
@@ -196,6 +218,35 @@ static void sum_fabrics(struct work *work)
             work->fabric = flow;
             most = flow->bytes;
         }
+    }
+}
+
+/* What MPI opened beside the part that moves its messages: one-sided components, collective libraries. */
+static int flow_is_beside(const struct work *work, const struct mw_flow *flow)
+{
+    if (flow->kind != MW_FLOW_LIBFABRIC && flow->kind != MW_FLOW_UCX)
+        return 0;
+    return mw_caller_is_mpi(process_of(work, flow->process), flow->endpoint->caller) &&
+           !flow_carries_messages(work, flow);
+}
+
+static void beside_routes(struct work *work)
+{
+    for (size_t i = 0; i < work->flow_count; i++) {
+        const struct mw_flow *flow = &work->flows[i];
+        struct mw_lane_sets lanes;
+        uint32_t way;
+        if (!flow_is_beside(work, flow))
+            continue;
+        work->other_bytes += flow->bytes;
+        if (flow->kind == MW_FLOW_LIBFABRIC)
+            way = mw_way_libfabric(work->building, flow->endpoint, flow->process, work->inside);
+        else if (mw_lane_sets(flow->peer, &lanes))
+            way = mw_lane_way(work->building, &lanes, MW_LANES_ALL, flow->process, work->inside);
+        else
+            continue;
+        add_extra(work, way, MW_SEEN, flow->bytes,
+                  "counts of an endpoint beside the one for messages");
     }
 }
 
@@ -228,7 +279,7 @@ static const char *libfabric_evidence(struct work *work)
 static void libfabric_routes(struct work *work)
 {
     struct mw_building *building = work->building;
-    uint32_t main_way = mw_way_libfabric(building, work->fabric->endpoint, work->fabric->process);
+    uint32_t main_way = mw_way_libfabric(building, work->fabric->endpoint, work->fabric->process, work->inside);
     struct mw_way way = building->out->ways.at[main_way];
     const char *evidence = libfabric_evidence(work);
     if (way.kind == MW_WAY_SHARED)
@@ -238,9 +289,9 @@ static void libfabric_routes(struct work *work)
         add_all(work, main_way, MW_SEEN, work->fabric_bytes, evidence);
     for (size_t i = 0; i < work->flow_count; i++) { /* rails, and endpoints of other components */
         const struct mw_flow *flow = &work->flows[i];
-        if (flow->kind != MW_FLOW_LIBFABRIC || !flow_is_mpi(work, flow))
+        if (flow->kind != MW_FLOW_LIBFABRIC || !flow_carries_messages(work, flow))
             continue;
-        uint32_t other = mw_way_libfabric(building, flow->endpoint, flow->process);
+        uint32_t other = mw_way_libfabric(building, flow->endpoint, flow->process, work->inside);
         int known = other == main_way;
         for (size_t r = 0; r < work->pair->routes.count; r++)
             known |= work->pair->routes.at[r].way == other;
@@ -254,7 +305,7 @@ static void ucx_single(struct work *work, const struct mw_lane_sets *lanes, int 
     const char *evidence = mw_text_keep_format(
         work->building->out->texts, "UCX lane %s, counts of the worker (%llu operations)",
         lanes->small, (unsigned long long)work->fabric_operations);
-    uint32_t way = mw_lane_way(work->building, lanes, MW_LANES_ALL, work->fabric->process);
+    uint32_t way = mw_lane_way(work->building, lanes, MW_LANES_ALL, work->fabric->process, work->inside);
     add_all(work, way, sure ? MW_SEEN : MW_CONCLUDED, work->fabric_bytes, evidence);
 }
 
@@ -262,8 +313,8 @@ static void ucx_double(struct work *work, const struct mw_lane_sets *lanes)
 {
     struct mw_building *building = work->building;
     struct mw_kept_texts *texts = building->out->texts;
-    uint32_t small = mw_lane_way(building, lanes, MW_LANES_SMALL, work->fabric->process);
-    uint32_t large = mw_lane_way(building, lanes, MW_LANES_LARGE, work->fabric->process);
+    uint32_t small = mw_lane_way(building, lanes, MW_LANES_SMALL, work->fabric->process, work->inside);
+    uint32_t large = mw_lane_way(building, lanes, MW_LANES_LARGE, work->fabric->process, work->inside);
     const char *am = mw_text_keep_format(texts, "UCX lane am (%s)", lanes->small);
     const char *bw = mw_text_keep_format(texts, "UCX lane rma_bw (%s)", lanes->large);
     uint64_t counted = 0, calls = 0;
@@ -346,16 +397,18 @@ static const char *network_btl(const struct work *work)
 
 static uint32_t tcp_way(struct work *work, const char *layer)
 {
-    const char *device = work->interface ? work->interface : "";
+    const char *device = work->inside ? "lo" : work->interface ? work->interface : "";
     uint64_t rate = work->src >= 0 ? mw_port_rate(work->building, (uint32_t)work->src, device) : 0;
     return mw_way(work->building, MW_WAY_NETWORK, "tcp", layer, device, rate);
 }
 
 static const char *tcp_evidence(struct work *work)
 {
-    return mw_text_keep_format(work->building->out->texts, "TCP_INFO of %llu connection%s",
+    int other = work->inside && work->interface && *work->interface && strcmp(work->interface, "lo");
+    return mw_text_keep_format(work->building->out->texts, "TCP_INFO of %llu connection%s%s%s",
                                (unsigned long long)work->connections,
-                               work->connections == 1 ? "" : "s");
+                               work->connections == 1 ? "" : "s",
+                               other ? " between addresses of " : "", other ? work->interface : "");
 }
 
 /* Whether the connections carried what the kernel did not copy. */
@@ -428,8 +481,8 @@ static void mpich_routes(struct work *work, enum mw_stack stack)
         add_memory(work, choice->shm, "MPICH", MW_CONCLUDED, 0,
                    "same node, shared memory is built in, the network carried less than the messages");
         if (work->fabric && work->fabric->kind == MW_FLOW_LIBFABRIC)
-            add_extra(work, mw_way_libfabric(work->building, work->fabric->endpoint, work->fabric->process),
-                      MW_SEEN, work->fabric_bytes, libfabric_evidence(work));
+            add_extra(work, mw_way_libfabric(work->building, work->fabric->endpoint, work->fabric->process,
+                                                   work->inside), MW_SEEN, work->fabric_bytes, libfabric_evidence(work));
     } else if (stack == MW_STACK_CH3 && sockets_carry(work)) {
         add_all(work, tcp_way(work, "MPICH"), MW_SEEN, work->socket_bytes, tcp_evidence(work));
     }
@@ -460,7 +513,7 @@ static void cm_routes(struct work *work)
         only = endpoint;
     }
     if (only)
-        add_all(work, mw_way_libfabric(building, only, (uint32_t)work->src), MW_CONCLUDED, 0,
+        add_all(work, mw_way_libfabric(building, only, (uint32_t)work->src, work->inside), MW_CONCLUDED, 0,
                 "PML cm sends every message through the one endpoint that the sender opened");
 }
 
@@ -562,13 +615,15 @@ static void name_remainder(struct work *work)
     pair->carried = work->fabric ? work->fabric_bytes : work->socket_bytes + work->cma_bytes;
     if (work->fabric && !fabric_carries(work))
         pair->carried = work->fabric_bytes + work->cma_bytes;
+    pair->carried += work->other_bytes;
     pair->remainder = (int64_t)(pair->carried - pair->bytes);
     pair->remainder_is = "";
     if (!pair->remainder)
         return;
     if (pair->remainder > 0) {
         uint64_t control = pair->bytes / 50 + 128 * pair->messages + 4096;
-        pair->remainder_is = (uint64_t)pair->remainder <= control ? "headers and control"
+        pair->remainder_is = work->other_bytes ? "one-sided operations and control"
+                             : (uint64_t)pair->remainder <= control ? "headers and control"
                              : work->building->collectives ? "collectives, one-sided operations and control"
                                                            : "one-sided operations, control and the program's own";
         return;
@@ -596,6 +651,8 @@ static int route_compare(const void *left, const void *right)
         return a->first_class < b->first_class ? -1 : 1;
     if (a->messages != b->messages)
         return a->messages > b->messages ? -1 : 1;
+    if (a->carried != b->carried)
+        return a->carried > b->carried ? -1 : 1;
     return (a->way > b->way) - (a->way < b->way);
 }
 
@@ -640,9 +697,11 @@ void mw_pair_routes(struct mw_building *building, struct mw_pair_transport *pair
     work.dst = mw_model_rank(building->model, pair->dst);
     work.classes = mw_tally_classes(building->tally, pair->src, pair->dst, &work.class_count);
     find_where(&work);
+    work.inside = is_inside(&work);
     sum_fabrics(&work);
     sum_kernel(&work);
     find_routes(&work);
+    beside_routes(&work);
     uint64_t known = 0;
     for (size_t i = 0; i < pair->routes.count; i++)
         known += pair->routes.at[i].messages;

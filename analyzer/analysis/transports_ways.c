@@ -157,7 +157,7 @@ uint32_t mw_way(struct mw_building *building, enum mw_way_kind kind, const char 
 }
 
 uint32_t mw_way_libfabric(struct mw_building *building, const struct mw_endpoint *endpoint,
-                          uint32_t process)
+                          uint32_t process, int inside)
 {
     const char *device = *endpoint->device ? endpoint->device : endpoint->domain;
     uint64_t speed = endpoint->speed ? endpoint->speed : mw_port_rate(building, process, device);
@@ -168,6 +168,9 @@ uint32_t mw_way_libfabric(struct mw_building *building, const struct mw_endpoint
     } else if (!strcmp(endpoint->provider, "self")) {
         kind = MW_WAY_SELF;
         device = "memory";
+    } else if (inside && mw_fabric_software("libfabric", endpoint->provider)) {
+        device = "lo";
+        speed = 0;
     }
     return mw_way(building, kind, endpoint->provider, "libfabric", device,
                   kind == MW_WAY_NETWORK ? speed : 0);

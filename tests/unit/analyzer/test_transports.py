@@ -214,6 +214,14 @@ class Ob1(ShowTest):
         self.assertEqual(self.pairs[0, 1]["remainder_is"],
                          "collectives, one-sided operations and control")
 
+    def test_collectives_alone(self):
+        zero, one = ob1(0, 2), ob1(1, 2)
+        one.cma([{"pid": 1000, "reads": 10, "read": 10 * MIB}])
+        self.show(zero, one)
+        self.assertEqual([(route["name"], route["messages"], route["carried"])
+                          for route in self.pairs[0, 1]["routes"]], [("cma", 0, 10 * MIB)])
+        self.assertIsNone(self.pairs[0, 1]["unknown"])
+
     def test_pids_hold_within_a_namespace(self):
         zero, one = ob1(0, 2, pid=7, pid_ns=1), ob1(1, 2, pid=7, pid_ns=2)
         zero.to(1, MIB, 4)
@@ -226,8 +234,16 @@ class Ob1(ShowTest):
         zero.to(1, 1000, 10).connected(b.connection(self.A, self.B, sent=10400, interface="eth0"))
         one.connected(b.connection(self.B, self.A))
         self.show(zero, one)
-        self.assert_route((0, 1), name="tcp", device="eth0")
+        self.assert_route((0, 1), name="tcp", device="lo",
+                          evidence="TCP_INFO of 1 connection between addresses of eth0")
         self.assertEqual(self.pairs[0, 1]["where"], "node")
+
+    def test_network_namespaces_of_one_host(self):
+        zero, one = (ob1(number, 2, btl="self,tcp", net="net:[%d]" % number) for number in range(2))
+        zero.to(1, 1000, 10).connected(b.connection(self.A, self.B, sent=10400, interface="eth0"))
+        one.connected(b.connection(self.B, self.A))
+        self.show(zero, one)
+        self.assert_route((0, 1), name="tcp", device="eth0")
 
     def test_a_connection_of_the_program_beside_vader(self):
         zero, one = ob1(0, 2), ob1(1, 2)
@@ -345,7 +361,7 @@ class Libfabric(ShowTest):
         self.show(*self.ranks(provider="tcp;ofi_rxm", addresses=addresses))
         self.assertEqual(self.pairs[0, 1]["routes"], [])
         self.show(*self.ranks(provider="tcp;ofi_rxm", addresses=addresses, hosts=("n", "n")))
-        self.assert_route((0, 1), name="tcp;ofi_rxm")
+        self.assert_route((0, 1), name="tcp;ofi_rxm", device="lo")
         self.assertEqual(self.pairs[0, 1]["where"], "node")
 
     def test_shm(self):
@@ -368,6 +384,7 @@ class Libfabric(ShowTest):
         self.show(*ranks)
         self.assertEqual(self.pairs[0, 1]["routes"], [])
         self.assertEqual(self.pairs[0, 1]["unknown"], "nothing was counted between the two")
+        self.assertEqual(list(self.pairs), [(0, 1)])
 
     def test_a_peer_that_was_not_recorded(self):
         self.show(self.ranks(device="cxi0")[0])
@@ -404,7 +421,7 @@ class Ucx(ShowTest):
         zero.ports(3, 8000, [{"name": "eth0", "kind": "net", "rate": 10 ** 9},
                              {"name": "lo", "kind": "net", "rate": 0}])
         self.show(zero.to(1, 1000, 10), one)
-        self.assert_route((0, 1), name="tcp", layer="UCX", device="eth0, lo", kind=4, seen=True,
+        self.assert_route((0, 1), name="tcp", layer="UCX", device="lo", kind=4, seen=True,
                           carried=10000, speed=0,
                           evidence="UCX lane tcp, counts of the worker (10 operations)")
         self.assertEqual(self.pairs[0, 1]["where"], "node")
@@ -479,6 +496,10 @@ class Ucx(ShowTest):
         zero.endpoint(1, uid(0), library="ucx", caller=3)
         self.show(zero.to(1, 1000, 10), one)
         self.assert_route((0, 1), 0, name="vader", messages=10)
+        self.assert_route((0, 1), 1, name="tcp", layer="UCX", messages=0, carried=50000, seen=True,
+                          evidence="counts of an endpoint beside the one for messages")
+        self.assertEqual((self.pairs[0, 1]["remainder"], self.pairs[0, 1]["remainder_is"]),
+                         (40000, "one-sided operations and control"))
 
 
 class Mpich(ShowTest):
