@@ -50,6 +50,8 @@ static void text_chosen(const json_t *section, FILE *out)
 static char *moved_text(const json_t *entry)
 {
     double messages = mw_json_count_of(entry, "messages");
+    if (!(messages > 0))
+        return mw_text_copy("no messages");
     char *bytes = mw_number_bytes(mw_json_count_of(entry, "bytes"));
     char *count = mw_number_count(messages);
     char *text = mw_format("%s in %s message%s", bytes, count, plural(messages));
@@ -129,7 +131,7 @@ static void text_ways(const json_t *section, FILE *out)
     free(moved);
 }
 
-static void text_route(const json_t *route, FILE *out)
+static void text_route(const json_t *route, int of_messages, FILE *out)
 {
     const json_t *sizes = json_object_get(route, "sizes");
     char *name = mw_way_text(route), *evidence = mw_text_copy(mw_json_string(route, "evidence"));
@@ -138,7 +140,9 @@ static void text_route(const json_t *route, FILE *out)
         range = mw_sizes_text(sizes);
     int differs = json_is_true(json_object_get(route, "evidence_differs"));
     mw_text_paragraph(out, MW_STYLE_PLAIN, "    %s: %s%s%s, %s%s%s%s", name,
-                      range ? moved : "also used, share of the messages not known",
+                      range         ? moved
+                      : of_messages ? "also used, share of the messages not known"
+                                    : "used, but not for messages",
                       range ? " of " : "", range ? range : "", mw_json_string(route, "certainty"),
                       evidence[0] ? ": " : "", evidence, differs ? " (in the first pair)" : "");
     free(range);
@@ -176,7 +180,9 @@ static void text_routes(const json_t *entry, FILE *out)
 {
     size_t index;
     json_t *route;
-    json_array_foreach(json_object_get(entry, "routes"), index, route) text_route(route, out);
+    int of_messages = mw_json_count_of(entry, "messages") > 0;
+    json_array_foreach(json_object_get(entry, "routes"), index, route)
+        text_route(route, of_messages, out);
     if (!mw_json_is_null(entry, "unknown"))
         mw_text_paragraph(out, MW_STYLE_BAD, "    %s", mw_json_string(entry, "unknown"));
     text_remainder(entry, out);

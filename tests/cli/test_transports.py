@@ -12,7 +12,7 @@ import time
 import build_trace as b
 import fabric_jobs as f
 from build_trace import Process, connection, job
-from cli import MPIWATCH, CliTest, main
+from cli import MPIWATCH, ROOT, CliTest, main
 from fabric_jobs import GIGABIT, MEBI, exchange, finish, log, openmpi
 
 EXPECTED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "expected", "transports.txt")
@@ -256,6 +256,37 @@ class Missing(Transports):
         self.assertTrue(any("not recorded" in reason for reason in reasons), reasons)
         self.assertIn("2 of 4 ranks", self.shown())
         self.assertIn("not known", self.shown())
+
+    def test_bytes_of_no_messages(self):
+        zero, one = openmpi(0, 2, pml="cm", mtl="ofi"), openmpi(1, 2, pml="cm", mtl="ofi")
+        f.fabric([zero, one], {(0, 1): MEBI})  # collectives, one-sided operations
+        self.write(*finish([zero, one]))
+        group, = self.section()["groups"]["listed"]
+        self.assertEqual((group["messages"], group["carried_bytes"]), (0, MEBI))
+        self.assertIn("no messages cxi over cxi0 (libfabric): used, but not for messages",
+                      self.shown())
+
+    def test_damaged_traces(self):
+        with open(self.write(*two_nodes()), "rb") as whole:
+            content = whole.read()
+        golden = os.path.join(ROOT, "tests", "golden", "v1")
+        paths = [os.path.join(golden, name) for name in sorted(os.listdir(golden))
+                 if name.endswith(".mpiw")]
+        for i in range(40):
+            cut = len(content) * (i + 1) // 41
+            spoiled = bytearray(content[:cut])
+            spoiled[cut // 2] ^= 0x55
+            path = self.path("cut%d.mpiw" % i)
+            with open(path, "wb") as out:
+                out.write(spoiled)
+            paths.append(path)
+        for path in paths:
+            for command in (("transports",), ("transports", "-f", "csv"),
+                            ("matrix", "-m", "transport"), ("report",)):
+                with self.subTest(path, command=command):
+                    result = self.run_cli(*command, path, code=None)
+                    self.assertIn(result.code, (0, 1))
+                    self.assertTrue(result.out or result.err)
 
     def test_what_is_wrong_usage(self):
         self.write(*finish([openmpi(0, 1)]))
