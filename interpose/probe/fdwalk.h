@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The descriptors that this process has open, by number, from /proc/self/fd. Nothing is done to them. Any
- * thread; no allocation; the walk holds one descriptor of its own while it is open.
+ * The descriptors that this process may have open, by number. Nothing is done to them. Any thread; no allocation.
  */
 #ifndef MW_PROBE_FDWALK_H
 #define MW_PROBE_FDWALK_H
@@ -9,16 +8,18 @@
 #include "probe/sysfile.h"
 
 struct mw_fdwalk {
-    struct mw_dir dir;
-    int from;
+    int next, end;     /* numbers are tried one by one; end 0: the folder below is read */
+    struct mw_dir dir; /* /proc/self/fd */
 };
 
 /* From descriptor `from` on. 0, or -1: /proc cannot be read. */
 int mw_fdwalk_open(struct mw_fdwalk *walk, int from);
-/* The next one, our own left out; -1 when there are no more. */
+/* The same by the folder, whatever the length of the table; for tests. */
+int mw_fdwalk_open_folder(struct mw_fdwalk *walk, int from);
+/* The next number, ascending; -1 when there are no more. It need not be open. */
 int mw_fdwalk_next(struct mw_fdwalk *walk);
 void mw_fdwalk_close(struct mw_fdwalk *walk);
-/* How many are open, our own left out; 0 where the kernel does not tell (before 6.2). */
-unsigned mw_fdwalk_total(const struct mw_fdwalk *walk);
+/* How many of the numbers that have not been given are open, at most `most`. Ends the walk. */
+unsigned mw_fdwalk_rest(struct mw_fdwalk *walk, unsigned most);
 
 #endif

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -14,7 +15,7 @@
 #include "probe/probe.h"
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
-#define LOOK_MOST 16384u
+#define LOOK_MOST 65536u
 #define TOLD_MAX  128u
 #define TEXT_MAX 8192u
 
@@ -58,15 +59,18 @@ static int begins(const char *text, const char *const *list, size_t count)
     return -1;
 }
 
-static long descriptor_link(const struct mw_fdwalk *walk, int fd, char *out, size_t capacity)
+/* What /proc says a device is called. Most descriptors are none and need no look at it. */
+static long device_path(int fd, char *out, size_t capacity)
 {
-    char digits[16];
-    struct mw_text name;
-    mw_text_init(&name, digits, sizeof digits);
-    mw_text_add_u64(&name, (uint64_t)fd);
-    long got = syscall(SYS_readlinkat, walk->dir.fd, digits, out, capacity - 1);
-    out[got > 0 ? got : 0] = '\0';
-    return got;
+    struct stat info;
+    char link[40];
+    struct mw_text text;
+    if (fstat(fd, &info) != 0 || S_ISSOCK(info.st_mode) || S_ISFIFO(info.st_mode))
+        return -1;
+    mw_text_init(&text, link, sizeof link);
+    mw_text_add(&text, "/proc/self/fd/");
+    mw_text_add_u64(&text, (uint64_t)fd);
+    return mw_sys_link(link, out, capacity);
 }
 
 static void look_at_descriptors(void)
@@ -76,7 +80,7 @@ static void look_at_descriptors(void)
     unsigned looked = 0;
     int fd;
     if (mw_fdwalk_open(&walk, 0) != 0) {
-        mw_choice("probe", "openfiles", "not covered", "/proc/self/fd cannot be read");
+        mw_choice("probe", "openfiles", "not covered", "/proc cannot be read");
         return;
     }
     while ((fd = mw_fdwalk_next(&walk)) >= 0) {
@@ -84,8 +88,8 @@ static void look_at_descriptors(void)
             mw_choice("probe", "openfiles", "partly", "not all descriptors were looked at");
             break;
         }
-        if (descriptor_link(&walk, fd, path, sizeof path) > 0 &&
-            begins(path, devices, COUNT(devices)) >= 0 && first_time(path, strlen(path)))
+        if (device_path(fd, path, sizeof path) > 0 && begins(path, devices, COUNT(devices)) >= 0 &&
+            first_time(path, strlen(path)))
             mw_choice("device", path, "open", "/proc/self/fd");
     }
     mw_fdwalk_close(&walk);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -103,33 +104,73 @@ static void the_limit_is_kept_and_said(void **state)
     late_after = -1;
 }
 
-/* The walk itself: begins where it is told, ends, and leaves no descriptor open. */
+static unsigned open_among(struct mw_fdwalk *walk, const int *fds)
+{
+    unsigned found = 0;
+    int fd, last = -1;
+    while ((fd = mw_fdwalk_next(walk)) >= 0) {
+        assert_true(fd > last);
+        last = fd;
+        for (int i = 0; i < 5; i++)
+            found += fd == fds[i];
+    }
+    return found;
+}
+
+/* The walk itself: begins where it is told, ends, and leaves no descriptor open; by numbers and by the folder. */
 static void the_walk(void **state)
 {
+    static int (*const ways[])(struct mw_fdwalk *, int) = {mw_fdwalk_open, mw_fdwalk_open_folder};
     struct mw_fdwalk walk;
-    int fds[5], found = 0, fd, last = -1;
+    int fds[5], fd;
     for (int i = 0; i < 5; i++)
         fds[i] = dup(0);
     int next = dup(0);
     close(next);
-    assert_int_equal(mw_fdwalk_open(&walk, fds[2]), 0);
-    while ((fd = mw_fdwalk_next(&walk)) >= 0) {
-        assert_true(fd > last && fd >= fds[2] && fd != walk.dir.fd);
-        last = fd;
-        found += fd == fds[2] || fd == fds[3] || fd == fds[4];
+    for (int way = 0; way < 2; way++) {
+        assert_int_equal(ways[way](&walk, fds[2]), 0);
+        assert_int_equal(open_among(&walk, fds), 3);
+        mw_fdwalk_close(&walk);
+        assert_int_equal(ways[way](&walk, 0), 0);
+        while (mw_fdwalk_next(&walk) != fds[1])
+            continue;
+        unsigned rest = mw_fdwalk_rest(&walk, 1000);
+        assert_in_range(rest, 3, 40);
+        mw_fdwalk_close(&walk);
+        assert_int_equal(ways[way](&walk, 0), 0);
+        assert_int_equal(mw_fdwalk_rest(&walk, 2), 2);
+        mw_fdwalk_close(&walk);
+        assert_int_equal(ways[way](&walk, 100000000), 0);
+        assert_int_equal(mw_fdwalk_next(&walk), -1);
+        mw_fdwalk_close(&walk);
+        fd = dup(0);
+        assert_int_equal(fd, next);
+        close(fd);
     }
-    assert_int_equal(found, 3);
-    unsigned total = mw_fdwalk_total(&walk);
-    assert_true(total == 0 || total >= 8);
-    mw_fdwalk_close(&walk);
-    fd = dup(0);
-    assert_int_equal(fd, next);
-    close(fd);
-    assert_int_equal(mw_fdwalk_open(&walk, 1000000), 0);
-    assert_int_equal(mw_fdwalk_next(&walk), -1);
-    mw_fdwalk_close(&walk);
     for (int i = 0; i < 5; i++)
         close(fds[i]);
+}
+
+/* One descriptor of a very high number does not make the walk long. */
+static void a_very_high_descriptor(void **state)
+{
+    struct mw_fdwalk walk;
+    struct rlimit limit;
+    getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    int high = fcntl(0, F_DUPFD, 70000), fd, last = -1, steps = 0;
+    if (high < 0)
+        skip();
+    assert_int_equal(mw_fdwalk_open(&walk, 0), 0);
+    while ((fd = mw_fdwalk_next(&walk)) >= 0) {
+        last = fd;
+        steps++;
+    }
+    mw_fdwalk_close(&walk);
+    close(high);
+    assert_int_equal(last, high);
+    assert_true(steps < 1000);
 }
 
 int main(void)
@@ -139,6 +180,7 @@ int main(void)
         cmocka_unit_test(other_files_are_not_told),
         cmocka_unit_test(the_limit_is_kept_and_said),
         cmocka_unit_test(the_walk),
+        cmocka_unit_test(a_very_high_descriptor),
         cmocka_unit_test(devices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
