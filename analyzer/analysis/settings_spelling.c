@@ -211,11 +211,15 @@ static int see_close(const struct word *word, const struct piece *piece, size_t 
 {
     struct search *search = context;
     size_t unknown = 0;
-    for (size_t i = 0; i < count; i++)
-        if (!piece_known(word, piece[i])) {
+    for (size_t i = 0; i < count; i++) {
+        /* names of libfabric's providers are often the end of another text */
+        int there = word->spelling->flags & MW_TEXTS_FOLD ? piece_perhaps(word, piece[i])
+                                                          : piece_known(word, piece[i]);
+        if (!there) {
             search->hole = i;
             unknown++;
         }
+    }
     if (unknown != 1)
         return 0;
     memcpy(search->piece, piece, count * sizeof(*piece));

@@ -262,6 +262,7 @@ void mw_params_launchers(struct mw_params *params)
         if (count && is_launcher(base_of(launcher->arguments[0]))) {
             launcher->pid = pid;
             mw_join(launcher->name, sizeof launcher->name, base_of(launcher->arguments[0]), NULL);
+            launcher->name[strcspn(launcher->name, ".")] = '\0'; /* mpirun.openmpi: mpirun */
             arguments_take(launcher, count);
             if (!is_helper(launcher->name))
                 break; /* one above it has started another job */

@@ -221,13 +221,14 @@ class Settings(CliTest):
             self.assertEqual(found, strangers, value)
 
     def test_libfabric(self):
-        fabric = self.library("libfabric.so.1", "provider", "tcp", "iface", "ofi_rxm", "use_srx")
-        names = {"FI_PROVIDER": "known", "FI_TCP_IFACE": "known", "FI_OFI_RXM_USE_SRX": "known",
-                 "FI_PROVIDR": "unknown", "FI_TCP_IFCE": "unknown"}
+        fabric = self.library("libfabric.so.1", "provider", "tcp", "iface", "layer ofi_rxm", "use_srx")
+        names = {"FI_PROVIDER": "known", "FI_TCP_IFACE": "known", "FI_OFI_RXM_USE_SRX": "unchecked",
+                 "FI_OFI_RXM_USE_SXR": "unknown", "FI_PROVIDR": "unknown", "FI_TCP_IFCE": "unknown"}
         settings = self.mpich(*names, libraries=[(*fabric, 0)], value="tcp;ofi_rxm")
         self.assertEqual(self.verdicts(settings), names)
         self.assertEqual(settings["FI_PROVIDR"]["suggestion"], "FI_PROVIDER")
         self.assertEqual(settings["FI_TCP_IFCE"]["suggestion"], "FI_TCP_IFACE")
+        self.assertEqual(settings["FI_OFI_RXM_USE_SXR"]["suggestion"], "FI_OFI_RXM_USE_SRX")
         self.assertEqual(settings["FI_PROVIDER"]["variants"][0]["strangers"], [])
         for value, word in (("tpc", "tcp"), ("tcp;ofi_rxn", "ofi_rxm")):
             settings = self.mpich("FI_PROVIDER", libraries=[(*fabric, 0)], value=value)

@@ -200,7 +200,7 @@ static void test_hydra(void **state)
     setenv("UCX_TLS", "rc", 1);
     collect_made_up(MW_ENV_PROCESS);
     has_place("env", "UCX_TLS", "rc",
-              "environment, from the command line of mpiexec.hydra (pid 60)");
+              "environment, from the command line of mpiexec (pid 60)");
     has_fact("launcher", "FI_PROVIDER", "tcp");
     has_fact("launcher", "OMPI_MCA_btl", "a,b");
 }
