@@ -16,7 +16,8 @@ struct mw_ucx mw_ucx;
 
 static struct mw_lock lock;
 static const struct mw_module_entry *library; /* that has the real ucp_init_version */
-static _Atomic int told; /* its version is in the trace */
+static _Atomic int learned; /* all about it */
+static _Atomic int told;    /* its version is in the trace */
 static char version_text[48];
 
 static const char *const names[MW_UCX_FUNCTIONS] = {
@@ -92,6 +93,7 @@ static int take_library(const struct mw_module_entry *found)
     int is_new = !library || atomic_load(&library->gone);
     if (is_new) {
         library = found;
+        atomic_store(&learned, 0);
         atomic_store(&told, 0);
         for (unsigned i = 0; i < MW_UCX_FUNCTIONS; i++)
             atomic_store_explicit(&mw_ucx.real[i], NULL, memory_order_release);
@@ -114,11 +116,13 @@ void *mw_ucx_enter(const void *caller)
         learn_functions(init);
         learn_version(init);
         mw_ucx_log_start(init); /* also where nothing is recorded: one line of UCX's must not name us */
+        atomic_store(&learned, 1);
     } else if (library != found && !atomic_exchange(&mw_ucx.several, 1)) {
         mw_health("ucx-several", "more than one UCX library is in use: each call is led to the right one, slowly; "
                                  "lanes and log lines are those of the first");
     }
-    if (library == found && mw_probe_on(&mw_probe_ucx) && !atomic_exchange(&told, 1))
+    if (library == found && atomic_load(&learned) && mw_probe_on(&mw_probe_ucx) &&
+        !atomic_exchange(&told, 1))
         mw_choice("version", "ucx", version_text, mw_ucx.path);
     return init;
 }

@@ -10,7 +10,7 @@ import re
 import signal
 import time
 
-from harness import Job, Skip, check, command, main, mpi_test, same, tidy
+from harness import Failure, Job, Skip, check, command, main, mpi_test, same, tidy
 from trace import Trace
 
 OPENMPI_ON_UCX = {
@@ -310,20 +310,32 @@ def types_of_messages(mpi, folder):
                 check(peer["unsized"] <= peer["sends"], peer)
 
 
+def sent_so_far(path):
+    """Messages that the trace of a running job has; 0 where it cannot be read yet."""
+    try:
+        processes = Trace(path, events=False).processes
+    except Failure:
+        return 0
+    return min(
+        (sum(peer["sends"] for endpoint in process.endpoints for peer in endpoint["peers"])
+         for process in processes),
+        default=0,
+    )
+
+
 @mpi_test
 def killed_job_has_its_peers(mpi, folder):
-    """A killed job: its workers and what it opened are in the trace, from before the first message."""
+    """A killed job: what it opened, and what had gone where over which lanes some seconds before."""
     path = os.path.join(folder, "job.mpiw")
     env = settings(mpi, MPIWATCH_OUT=path)
-    ours = ["env", "LD_PRELOAD=" + mpi.library(), mpi.build("pairs.c")] + ["8x10000000"]
+    program = mpi.build("pairs.c")
+    ours = ["env", "LD_PRELOAD=" + mpi.library(), program, "8x100000000"]
     job = Job(mpi.launch_parts([(2, ours)]), folder, env=env, timeout=60)
     try:
-        for _ in range(200):
-            if len(job.pids(mpi.build("pairs.c"))) == 2:
-                break
-            time.sleep(0.05)
-        time.sleep(2.5)
-        for pid in job.pids(mpi.build("pairs.c")):
+        end = time.monotonic() + 40
+        while time.monotonic() < end and not sent_so_far(path):
+            time.sleep(1)
+        for pid in job.pids(program):
             os.kill(pid, signal.SIGKILL)
         job.wait(orphans=False)
     finally:
@@ -334,7 +346,12 @@ def killed_job_has_its_peers(mpi, folder):
         if not calls:
             raise Skip("this MPI has no UCX")
         same(calls[:2], ["ucp_init", "ucp_worker_create"], "calls")
-        check(own_uids(process), "no worker")
+    seen = pairs_seen(trace)
+    for pair in ((0, 1), (1, 0)):
+        check(pair in seen, "peers: %s" % seen)
+        sends, sent, lanes = seen[pair]
+        check(sends > 100 and 7 * sends <= sent <= 9 * sends, "sends %d, %d bytes" % (sends, sent))
+        check(transports(lanes, "am"), "no lane: %s" % lanes)
 
 
 main()
