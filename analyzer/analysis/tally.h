@@ -81,13 +81,16 @@ struct mw_pair_class {
     uint64_t messages, bytes;
 };
 
-/* How fast a pair was, from one rank's own clock (docs/metrics.md, "Reached"). 0 samples: not known. */
+/* How fast a pair was, from one rank's own clock (docs/metrics.md, "Reached"). 0 samples: not
+ * known. */
 struct mw_pair_speed {
     int64_t src, dst;
     uint64_t half_median, half_min; /* ns, half a round trip of small messages, measured at src */
     uint64_t half_samples;
-    uint64_t half_unsure; /* round trips of which it is not sure that the answer followed the question */
-    uint64_t rate_bytes, rate_time; /* of large messages, at dst; time: ns in which one was awaited */
+    uint64_t
+        half_unsure; /* round trips of which it is not sure that the answer followed the question */
+    uint64_t rate_bytes,
+        rate_time; /* of large messages, at dst; time: ns in which one was awaited */
     uint64_t rate_samples;
     /* for the joining of both ends: see tally_speed.h */
     int64_t lag, need;
@@ -121,8 +124,8 @@ struct mw_tally {
     MW_VECTOR(struct mw_function_total) functions;
     MW_VECTOR(struct mw_site_total) sites;
     MW_VECTOR(struct mw_pair) pairs;
-    MW_VECTOR(struct mw_pair_class) classes; /* by src, dst, class */
-    MW_VECTOR(struct mw_pair_speed) speeds;  /* by src, dst */
+    MW_VECTOR(struct mw_pair_class) classes;      /* by src, dst, class */
+    MW_VECTOR(struct mw_pair_speed) speeds;       /* by src, dst */
     MW_VECTOR(struct mw_progress_entry) progress; /* of communicators that a call was open on */
     struct mw_process_total *processes;           /* by number */
     struct mw_comm_total *comm_totals;            /* by number of the joined one */

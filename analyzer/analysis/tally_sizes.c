@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Messages by pair and size class (tally.h): a sparse, sorted list. Reading is for any thread, building for
- * the one that adds up.
+ * Messages by pair and size class (tally.h): a sparse, sorted list. Reading is for any thread,
+ * building for the one that adds up.
  */
 #include <stdlib.h>
 

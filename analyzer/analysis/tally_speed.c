@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Half round trips and rates of a process's pairs (tally_speed.h). All sums are integers; histograms
- * have 16 buckets an octave, so that a median is within 1/32 of its value.
+ * Half round trips and rates of a process's pairs (tally_speed.h). All sums are integers;
+ * histograms have 16 buckets an octave, so that a median is within 1/32 of its value.
  */
 #include "analyzer/analysis/tally_speed.h"
 
@@ -9,8 +9,8 @@
 #include <string.h>
 
 #define SUB_BITS 4
-#define BUCKETS ((64 - SUB_BITS + 1) << SUB_BITS)
-#define SPANS   16 /* separate stretches of time that are kept; see peer_covers */
+#define BUCKETS  ((64 - SUB_BITS + 1) << SUB_BITS)
+#define SPANS    16 /* separate stretches of time that are kept; see peer_covers */
 
 struct span {
     uint64_t start, end;
@@ -94,9 +94,9 @@ static void peer_sample(struct peer *peer, uint64_t ticks, int64_t need)
     peer->histogram[bucket_of(ticks)]++;
 }
 
-/* Adds [start, end] to what is covered. Ends never decrease, so that only the last stretches can grow.
- * Of a stretch that had to be given up an overlap counts twice: the time is then too long, the rate
- * still "at least". */
+/* Adds [start, end] to what is covered. Ends never decrease, so that only the last stretches can
+ * grow. Of a stretch that had to be given up an overlap counts twice: the time is then too long,
+ * the rate still "at least". */
 static void peer_covers(struct peer *peer, uint64_t start, uint64_t end)
 {
     while (peer->span_count && peer->spans[peer->span_count - 1].end >= start) {
@@ -301,6 +301,10 @@ void mw_speed_join(struct mw_tally *tally)
         at[i].half_unsure = at[i].half_samples;
         at[i].half_samples = at[i].half_min = at[i].half_median = 0;
     }
+    tally->speeds.count = 0;
+    for (size_t i = 0; i < kept; i++) /* the others were there for their lag */
+        if (at[i].half_samples || at[i].half_unsure || at[i].rate_samples)
+            at[tally->speeds.count++] = at[i];
 }
 
 const struct mw_pair_speed *mw_tally_speed(const struct mw_tally *tally, int64_t src, int64_t dst)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How fast a process and its peers answered each other, by the process's own clock, in one pass
- * (docs/metrics.md, "Reached"). One object a process, fed by the thread that counts it; the tally joins
- * what both ends of a pair know. Memory grows with peers.
+ * (docs/metrics.md, "Reached"). One object a process, fed by the thread that counts it; the tally
+ * joins what both ends of a pair know. Memory grows with peers.
  */
 #ifndef MW_ANALYSIS_TALLY_SPEED_H
 #define MW_ANALYSIS_TALLY_SPEED_H
@@ -10,7 +10,7 @@
 #include "analyzer/analysis/tally.h"
 #include "analyzer/model/operation.h"
 
-#define MW_SPEED_SMALL 64u         /* bytes of a message that may take part in a round trip */
+#define MW_SPEED_SMALL 64u          /* bytes of a message that may take part in a round trip */
 #define MW_SPEED_LARGE (256u << 10) /* bytes from which a message's rate counts */
 
 struct mw_speed_meter;
@@ -18,8 +18,8 @@ struct mw_speed_meter;
 struct mw_speed_meter *mw_speed_meter_create(void);
 void mw_speed_meter_free(struct mw_speed_meter *meter);
 
-/* An operation with a peer, in the order of the stream; `call` is the event of its call (whose times
- * count), `alone` says that the call had no other operation. */
+/* An operation with a peer, in the order of the stream; `call` is the event of its call (whose
+ * times count), `alone` says that the call had no other operation. */
 void mw_speed_operation(struct mw_speed_meter *meter, const struct mw_operation *operation,
                         const struct mw_event *call, int alone);
 
@@ -28,11 +28,12 @@ void mw_speed_merge(struct mw_tally *tally, const struct mw_speed_meter *meter, 
                     const struct mw_process *process);
 
 /* When all processes are in: sorts, and drops the round trips that the other end does not confirm.
- * A rank's n-th send is sure to answer `lag` + n - 1 of the peer's messages, as it had received so many by
- * then. A round trip from a rank's s-th send to its m-th receive is one if the peer's lag is at least
- * s - m + 1 (`need`): then the m-th message was sent after the s-th had come.
- * Where the sizes of large receives are not known, as the program did not ask, the sender's large messages are
- * taken, if no more of them are than there was room for: what they moved has come in the time that counts. */
+ * A rank's n-th send is sure to answer `lag` + n - 1 of the peer's messages, as it had received so
+ * many by then. A round trip from a rank's s-th send to its m-th receive is one if the peer's lag
+ * is at least s - m + 1 (`need`): then the m-th message was sent after the s-th had come. Where the
+ * sizes of large receives are not known, as the program did not ask, the sender's large messages
+ * are taken, if no more of them are than there was room for: what they moved has come in the time
+ * that counts. */
 void mw_speed_join(struct mw_tally *tally);
 
 #endif

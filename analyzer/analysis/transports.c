@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Builds the transports of a job (transports.h) from its tally and the joined endpoints: pairs that exchanged
- * messages and pairs between which bytes were counted, merged in order. Nothing is ever done for all pairs
- * of ranks. Main thread.
+ * Builds the transports of a job (transports.h) from its tally and the joined endpoints: pairs that
+ * exchanged messages and pairs between which bytes were counted, merged in order. Nothing is ever
+ * done for all pairs of ranks. Main thread.
  */
 #include "analyzer/analysis/transports.h"
 
@@ -27,8 +27,8 @@ static int order_of(int64_t src, int64_t dst, int64_t other_src, int64_t other_d
     return (dst > other_dst) - (dst < other_dst);
 }
 
-static void add_pair(struct mw_building *building, int64_t src, int64_t dst, const struct mw_pair *counted,
-                     const struct mw_flow *flows, size_t flow_count)
+static void add_pair(struct mw_building *building, int64_t src, int64_t dst,
+                     const struct mw_pair *counted, const struct mw_flow *flows, size_t flow_count)
 {
     uint64_t carried = 0;
     for (size_t i = 0; i < flow_count; i++)
@@ -67,7 +67,8 @@ static void merge_pairs(struct mw_building *building)
         size_t end = f;
         while (end < flow_count && flows[end].src == src && flows[end].dst == dst)
             end++;
-        add_pair(building, src, dst, order <= 0 ? &pairs[p] : NULL, flows ? flows + f : NULL, end - f);
+        add_pair(building, src, dst, order <= 0 ? &pairs[p] : NULL, flows ? flows + f : NULL,
+                 end - f);
         p += order <= 0;
         f = end;
     }
@@ -131,8 +132,8 @@ void mw_transports_free(struct mw_transports *transports)
     free(transports);
 }
 
-const struct mw_pair_transport *mw_transports_pair(const struct mw_transports *transports, int64_t src,
-                                                   int64_t dst)
+const struct mw_pair_transport *mw_transports_pair(const struct mw_transports *transports,
+                                                   int64_t src, int64_t dst)
 {
     size_t low = 0, high = transports->pairs.count;
     while (low < high) {
@@ -165,7 +166,8 @@ static char *append(char *text, char *more)
     return longer;
 }
 
-char *mw_transports_label(const struct mw_transports *transports, const struct mw_pair_transport *pair)
+char *mw_transports_label(const struct mw_transports *transports,
+                          const struct mw_pair_transport *pair)
 {
     char *text = mw_text_copy("");
     for (size_t i = 0; i < pair->routes.count; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the files of transports.h share while they build it: texts that are kept once, ways, what MPI
- * chose in each process. Main thread.
+ * What the files of transports.h share while they build it: texts that are kept once, ways, what
+ * MPI chose in each process. Main thread.
  */
 #ifndef MW_ANALYSIS_TRANSPORTS_BUILD_H
 #define MW_ANALYSIS_TRANSPORTS_BUILD_H
@@ -38,14 +38,15 @@ struct mw_building {
 };
 
 /* transports_ways.c */
-const char *mw_text_keep(struct mw_kept_texts *texts, const char *text); /* one copy of equal texts */
+const char *mw_text_keep(struct mw_kept_texts *texts,
+                         const char *text); /* one copy of equal texts */
 const char *mw_text_keep_format(struct mw_kept_texts *texts, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void mw_kept_texts_free(struct mw_kept_texts *texts);
-uint32_t mw_way(struct mw_building *building, enum mw_way_kind kind, const char *name, const char *layer,
-                const char *device, uint64_t speed);
-/* `inside`: between two processes of one network namespace, where the kernel carries what sockets send
- * through lo. */
+uint32_t mw_way(struct mw_building *building, enum mw_way_kind kind, const char *name,
+                const char *layer, const char *device, uint64_t speed);
+/* `inside`: between two processes of one network namespace, where the kernel carries what sockets
+ * send through lo. */
 uint32_t mw_way_libfabric(struct mw_building *building, const struct mw_endpoint *endpoint,
                           uint32_t process, int inside);
 enum mw_way_kind mw_ucx_kind(const char *transport);
@@ -53,8 +54,8 @@ enum mw_way_kind mw_ucx_kind(const char *transport);
 int mw_fabric_software(const char *library, const char *provider);
 /* Whether a list like "tcp;ofi_rxm" has this provider in it. */
 int mw_provider_has(const char *list, const char *provider);
-/* The line rate of a port on the node of a process, bit/s; 0 not known. `device` may name a port or a
- * domain of it: "mlx5_0:1". */
+/* The line rate of a port on the node of a process, bit/s; 0 not known. `device` may name a port or
+ * a domain of it: "mlx5_0:1". */
 uint64_t mw_port_rate(const struct mw_building *building, uint32_t process, const char *device);
 void mw_port_rates_read(struct mw_building *building);
 

@@ -61,7 +61,8 @@ int mw_has_btl(const struct mw_building *building, uint32_t process, const char 
     return mw_provider_has(building->out->choices[process].btls, name);
 }
 
-static enum mw_stack stack_of(const struct mw_process *process, const struct mw_process_choice *choice)
+static enum mw_stack stack_of(const struct mw_process *process,
+                              const struct mw_process_choice *choice)
 {
     if (*choice->pml) {
         if (!strcmp(choice->pml, "ob1"))
@@ -101,8 +102,9 @@ static int coverage_compare(const void *left, const void *right)
 {
     const struct mw_probe_coverage *a = left, *b = right;
     int order = strcmp(a->probe, b->probe);
-    return order ? order : (a->processes.at[0] > b->processes.at[0]) -
-                               (a->processes.at[0] < b->processes.at[0]);
+    return order ? order
+                 : (a->processes.at[0] > b->processes.at[0]) -
+                       (a->processes.at[0] < b->processes.at[0]);
 }
 
 void mw_coverage_read(struct mw_building *building)

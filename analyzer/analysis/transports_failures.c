@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Attempts to open a fabric that failed or never returned, equal ones of several processes together, with
- * the lines that the provider logged on the way (docs/metrics.md, "What was tried and failed"). Main thread.
+ * Attempts to open a fabric that failed or never returned, equal ones of several processes
+ * together, with the lines that the provider logged on the way (docs/metrics.md, "What was tried
+ * and failed"). Main thread.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -110,17 +111,19 @@ static int line_compare(const void *left, const void *right)
     return (a->id > b->id) - (a->id < b->id);
 }
 
-/* From the provider's last success (else from the beginning) to the failure. Lines are kept once a process, with the
- * time of the first: where nothing new was logged, what had been logged before stands for it. */
+/* From the provider's last success (else from the beginning) to the failure. Lines are kept once a
+ * process, with the time of the first: where nothing new was logged, what had been logged before
+ * stands for it. */
 static void attach_log(struct mw_failure *failure, const struct mw_process *process)
 {
     const struct mw_attempt *attempt = &process->attempts[failure->attempt];
-    uint64_t from = failure->silent ? attempt->start : 0, to = attempt->end ? attempt->end : UINT64_MAX;
+    uint64_t from = failure->silent ? attempt->start : 0,
+             to = attempt->end ? attempt->end : UINT64_MAX;
     for (size_t i = 0; i < failure->attempt && !failure->silent; i++) {
         const struct mw_attempt *before = &process->attempts[i];
-        if (attempt_succeeded(before) && !before->inner && same(before->library, attempt->library) &&
-            !same(before->call, "fi_getinfo") && same(before->provider, attempt->provider) &&
-            before->end > from && before->end <= to)
+        if (attempt_succeeded(before) && !before->inner &&
+            same(before->library, attempt->library) && !same(before->call, "fi_getinfo") &&
+            same(before->provider, attempt->provider) && before->end > from && before->end <= to)
             from = before->end;
     }
     take_lines(failure, process, from, to);
@@ -132,8 +135,10 @@ static void attach_log(struct mw_failure *failure, const struct mw_process *proc
 
 /* --- groups ----------------------------------------------------------------------------------- */
 
-/* What the library had offered for the same provider and domain: the NIC, where the attempt does not say it. */
-static const struct mw_offer *offer_of(const struct mw_process *process, const struct mw_attempt *attempt)
+/* What the library had offered for the same provider and domain: the NIC, where the attempt does
+ * not say it. */
+static const struct mw_offer *offer_of(const struct mw_process *process,
+                                       const struct mw_attempt *attempt)
 {
     for (size_t i = 0; i < process->attempt_count; i++)
         for (size_t o = 0; o < process->attempts[i].offer_count; o++) {
@@ -150,15 +155,16 @@ static uint64_t failure_key(const struct mw_failure *failure)
     uint64_t key = mw_mix((uint64_t)failure->result ^ (uint64_t)failure->weight << 40 ^
                           (uint64_t)failure->inner << 50 ^ (uint64_t)failure->hangs << 51 ^
                           (uint64_t)failure->silent << 52);
-    const char *const texts[] = {failure->library, failure->call,   failure->words, failure->provider,
-                                 failure->domain,  failure->device, failure->opener};
+    const char *const texts[] = {failure->library,  failure->call,   failure->words,
+                                 failure->provider, failure->domain, failure->device,
+                                 failure->opener};
     for (size_t i = 0; i < COUNT(texts); i++)
         key = mw_hash_text(key, texts[i]);
     return key;
 }
 
-static void add_failure(struct mw_building *building, struct mw_index *groups, struct mw_failure *failure,
-                        uint32_t process)
+static void add_failure(struct mw_building *building, struct mw_index *groups,
+                        struct mw_failure *failure, uint32_t process)
 {
     struct mw_transports *out = building->out;
     size_t at = mw_index_put(groups, failure_key(failure));
@@ -198,7 +204,8 @@ static struct mw_failure describe(const struct mw_process *process, uint32_t num
     return failure;
 }
 
-/* --- providers that drop out of fi_getinfo ----------------------------------------------------- */
+/* --- providers that drop out of fi_getinfo -----------------------------------------------------
+ */
 
 static int is_utility(const char *provider)
 {
@@ -256,9 +263,12 @@ static int is_there(const struct mw_process *process, const char *provider)
 {
     static const struct {
         const char *provider, *device, *section;
-    } known[] = {{"cxi", "/dev/cxi", "cxi"},          {"verbs", "/dev/infiniband", "infiniband"},
-                 {"efa", "/dev/infiniband", "infiniband"}, {"psm2", "/dev/hfi1", "infiniband"},
-                 {"psm3", "/dev/infiniband", "infiniband"}, {"opx", "/dev/hfi1", "infiniband"},
+    } known[] = {{"cxi", "/dev/cxi", "cxi"},
+                 {"verbs", "/dev/infiniband", "infiniband"},
+                 {"efa", "/dev/infiniband", "infiniband"},
+                 {"psm2", "/dev/hfi1", "infiniband"},
+                 {"psm3", "/dev/infiniband", "infiniband"},
+                 {"opx", "/dev/hfi1", "infiniband"},
                  {"usnic", "/dev/infiniband", "infiniband"}};
     char file[64];
     for (size_t m = 0; m < process->module_count && strlen(provider) < 40; m++) {
@@ -280,8 +290,8 @@ static int is_there(const struct mw_process *process, const char *provider)
     return 0;
 }
 
-static void silent_failure(struct mw_building *building, struct mw_index *groups, uint32_t number, size_t at,
-                           const char *provider)
+static void silent_failure(struct mw_building *building, struct mw_index *groups, uint32_t number,
+                           size_t at, const char *provider)
 {
     const struct mw_process *process = mw_trace_process(building->model->trace, number);
     const struct mw_attempt *attempt = &process->attempts[at];
@@ -293,10 +303,10 @@ static void silent_failure(struct mw_building *building, struct mw_index *groups
     failure.silent = 1;
     failure.hangs = 0;
     failure.native = native;
-    int matters = asked_for(process, attempt, provider) || (native && is_there(process, provider)) ||
-                  in_init(process);
+    int matters = asked_for(process, attempt, provider) ||
+                  (native && is_there(process, provider)) || in_init(process);
     failure.weight = matters && mw_caller_is_mpi(process, attempt->caller) ? MW_FAILURE_MATTERS
-                                                                          : MW_FAILURE_MINOR;
+                                                                           : MW_FAILURE_MINOR;
     add_failure(building, groups, &failure, number);
 }
 
@@ -339,14 +349,15 @@ static int failure_compare(const void *left, const void *right)
     return strcmp(a->provider, b->provider);
 }
 
-/* Where a process failed for good and never came out of MPI_Init, the job ended there: calls in which others sat at
- * that moment are no hangs of their own. */
+/* Where a process failed for good and never came out of MPI_Init, the job ended there: calls in
+ * which others sat at that moment are no hangs of their own. */
 static int job_ended_in_init(const struct mw_building *building)
 {
     for (uint32_t i = 0; i < building->model->process_count; i++) {
         const struct mw_process *process = mw_trace_process(building->model->trace, i);
         for (size_t a = 0; in_init(process) && a < process->attempt_count; a++)
-            if (attempt_failed(&process->attempts[a]) && weight_of(process, a) == MW_FAILURE_MATTERS)
+            if (attempt_failed(&process->attempts[a]) &&
+                weight_of(process, a) == MW_FAILURE_MATTERS)
                 return 1;
     }
     return 0;
@@ -361,7 +372,8 @@ void mw_failures_read(struct mw_building *building)
         const struct mw_process *process = mw_trace_process(building->model->trace, i);
         silent_failures(building, &groups, i);
         for (size_t a = 0; a < process->attempt_count; a++) {
-            if (!attempt_failed(&process->attempts[a]) && !attempt_hangs(process, &process->attempts[a]))
+            if (!attempt_failed(&process->attempts[a]) &&
+                !attempt_hangs(process, &process->attempts[a]))
                 continue;
             struct mw_failure failure = describe(process, i, a);
             failure.weight = weight_of(process, a);

@@ -24,7 +24,8 @@ static int same_core(const char *a, const char *b)
     return core_length(a) == core_length(b) && !memcmp(a, b, core_length(a));
 }
 
-/* A device's name up to what stands for a port of it or a kind of domain: "mlx5_0" of "mlx5_0:1", "mlx5_0-xrc". */
+/* A device's name up to what stands for a port of it or a kind of domain: "mlx5_0" of "mlx5_0:1",
+ * "mlx5_0-xrc". */
 static int same_device(const char *a, const char *b)
 {
     size_t length = strcspn(a, ":-@"), other = strcspn(b, ":-@");
@@ -55,8 +56,10 @@ static int libfabric_uses(const struct mw_process *process, const struct mw_offe
     for (size_t i = 0; i < process->endpoint_count; i++) {
         const struct mw_endpoint *endpoint = &process->endpoints[i];
         const char *device = *endpoint->device ? endpoint->device : endpoint->domain;
-        if (same(endpoint->library, "libfabric") && same_core(endpoint->provider, offer->provider) &&
-            (!*device || same(device, offer_device(offer)) || same(endpoint->domain, offer->domain)) &&
+        if (same(endpoint->library, "libfabric") &&
+            same_core(endpoint->provider, offer->provider) &&
+            (!*device || same(device, offer_device(offer)) ||
+             same(endpoint->domain, offer->domain)) &&
             !endpoint_failed(process, endpoint))
             return 1;
     }
@@ -90,7 +93,8 @@ static int knows_lanes(const struct mw_process *process)
     return 0;
 }
 
-static int was_tried(const struct mw_process *process, const char *library, const struct mw_offer *offer)
+static int was_tried(const struct mw_process *process, const char *library,
+                     const struct mw_offer *offer)
 {
     for (size_t i = 0; i < process->attempt_count; i++) {
         const struct mw_attempt *attempt = &process->attempts[i];
@@ -166,8 +170,8 @@ static void idle_offers(struct mw_building *building, struct mw_index *groups, u
 /* --- devices of the node ---------------------------------------------------------------------- */
 
 struct node_use {
-    /* line rate of the fastest network device that was used, bit/s; and of those, the fastest that was
-     * driven natively: TCP over a fast fabric's interface leaves the fabric idle */
+    /* line rate of the fastest network device that was used, bit/s; and of those, the fastest that
+     * was driven natively: TCP over a fast fabric's interface leaves the fabric idle */
     uint64_t best, native;
     MW_VECTOR(const char *) devices;
     MW_VECTOR(uint32_t) processes;
@@ -193,7 +197,8 @@ static void use_device(const struct mw_building *building, struct node_use *use,
     use_rate(use, mw_port_rate(building, process, device), native);
 }
 
-static void uses_of_process(const struct mw_building *building, struct node_use *use, uint32_t number)
+static void uses_of_process(const struct mw_building *building, struct node_use *use,
+                            uint32_t number)
 {
     const struct mw_process *process = mw_trace_process(building->model->trace, number);
     for (size_t e = 0; e < process->endpoint_count; e++) {
@@ -207,7 +212,8 @@ static void uses_of_process(const struct mw_building *building, struct node_use 
         for (size_t p = 0; p < endpoint->peer_count; p++)
             for (size_t l = 0; l < endpoint->peers[p].lane_count; l++) {
                 const struct mw_lane *lane = &endpoint->peers[p].lanes[l];
-                use_device(building, use, number, lane->device, mw_fabric_native("ucx", lane->transport));
+                use_device(building, use, number, lane->device,
+                           mw_fabric_native("ucx", lane->transport));
             }
     }
 }
@@ -236,8 +242,9 @@ static int is_up(const char *state)
     return !strcasecmp(state, "up") || strcasestr(state, "active") != NULL;
 }
 
-static void idle_device(struct mw_building *building, struct mw_index *groups, const struct node_use *use,
-                        const char *kind, const char *name, const char *state, uint64_t rate)
+static void idle_device(struct mw_building *building, struct mw_index *groups,
+                        const struct node_use *use, const char *kind, const char *name,
+                        const char *state, uint64_t rate)
 {
     int native = mw_fabric_native("", kind);
     if (!is_up(state) || same(name, "lo"))
@@ -249,8 +256,13 @@ static void idle_device(struct mw_building *building, struct mw_index *groups, c
         return;
     if (native && use->native && rate && rate <= use->native)
         return;
-    struct mw_idle idle = {.library = "", .provider = kind, .device = name, .driver = "",
-                           .state = state, .speed = rate, .native = native};
+    struct mw_idle idle = {.library = "",
+                           .provider = kind,
+                           .device = name,
+                           .driver = "",
+                           .state = state,
+                           .speed = rate,
+                           .native = native};
     struct mw_idle *group = idle_group(building, groups, &idle);
     for (size_t i = 0; i < use->processes.count; i++)
         idle_add_process(group, use->processes.at[i]);
@@ -261,12 +273,14 @@ static uint64_t rate_of_text(const char *text)
 {
     char *end;
     double gigabits = strtod(text, &end);
-    return !strncmp(end, " Gb/sec", 7) && gigabits > 0 && gigabits < 1e6 ? (uint64_t)(gigabits * 1e9) : 0;
+    return !strncmp(end, " Gb/sec", 7) && gigabits > 0 && gigabits < 1e6
+               ? (uint64_t)(gigabits * 1e9)
+               : 0;
 }
 
 /* Where nobody read the node's ports: facts "mlx5_0.port1.state" of the environment. */
-static void idle_facts(struct mw_building *building, struct mw_index *groups, const struct node_use *use,
-                       const struct mw_process *process)
+static void idle_facts(struct mw_building *building, struct mw_index *groups,
+                       const struct node_use *use, const struct mw_process *process)
 {
     for (size_t f = 0; f < process->fact_count; f++) {
         const struct mw_fact *fact = &process->facts[f];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lanes of UCX endpoints (transports_lanes.h). A lane's use is "am", "rma_bw" … as UCX prints it, or empty where
- * this version of UCX does not tell; then copies by the kernel are taken for bulk transfers, as UCX has no other
- * use for them.
+ * Lanes of UCX endpoints (transports_lanes.h). A lane's use is "am", "rma_bw" … as UCX prints it,
+ * or empty where this version of UCX does not tell; then copies by the kernel are taken for bulk
+ * transfers, as UCX has no other use for them.
  */
 #include "analyzer/analysis/transports_lanes.h"
 
@@ -80,7 +80,8 @@ static int carries_data(const struct mw_lane *lane)
            use_is(lane, "tag") || use_is(lane, "");
 }
 
-static int lane_in(const struct mw_lane *lane, const struct mw_lane_sets *sets, enum mw_lane_part part)
+static int lane_in(const struct mw_lane *lane, const struct mw_lane_sets *sets,
+                   enum mw_lane_part part)
 {
     const char *transport = part == MW_LANES_LARGE ? sets->large : sets->small;
     if (strcmp(lane->transport, transport) || !carries_data(lane))
@@ -117,10 +118,11 @@ static const char *join_devices(struct mw_building *building, const char **devic
     return kept;
 }
 
-uint32_t mw_lane_way(struct mw_building *building, const struct mw_lane_sets *sets, enum mw_lane_part part,
-                     uint32_t process, int inside)
+uint32_t mw_lane_way(struct mw_building *building, const struct mw_lane_sets *sets,
+                     enum mw_lane_part part, uint32_t process, int inside)
 {
-    const char *transport = part == MW_LANES_LARGE ? sets->large : sets->small, *devices[DEVICES_MAX];
+    const char *transport = part == MW_LANES_LARGE ? sets->large : sets->small,
+               *devices[DEVICES_MAX];
     enum mw_way_kind kind = mw_ucx_kind(transport);
     uint64_t rate = 0;
     size_t count = 0;

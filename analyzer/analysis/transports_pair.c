@@ -1,183 +1,60 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The rules by which a pair's evidence becomes routes (docs/metrics.md, "Which way"). Evidence is taken in this order:
- * bytes that fabrics counted between the two, connections, reads of memory; then what is left over where all
- * other ways are excluded. Where none of it says anything the reason is given. Main thread.
+ * The rules by which a pair's evidence becomes routes (docs/metrics.md, "Which way"). Evidence is
+ * taken in this order: bytes that fabrics counted between the two, connections, reads of memory;
+ * then what is left over where all other ways are excluded. Where none of it says anything the
+ * reason is given. Main thread.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/analysis/transports_build.h"
 #include "analyzer/analysis/transports_lanes.h"
+#include "analyzer/analysis/transports_pair.h"
 
-#define COUNT(list)   (sizeof(list) / sizeof((list)[0]))
-#define BTL           "Open MPI BTL"
-#define MEMORY        "memory"
-#define SPLIT_FROM    13u /* size class from which copies by the kernel are believed without an exact sum: 4 KiB */
-#define OB1_HEADER    14u /* bytes that ob1 puts before a message, at least */
+#define COUNT(list) (sizeof(list) / sizeof((list)[0]))
+#define BTL         "Open MPI BTL"
+#define MEMORY      "memory"
+#define OB1_HEADER  14u /* bytes that ob1 puts before a message, at least */
 
-struct work {
-    struct mw_building *building;
-    struct mw_pair_transport *pair;
-    const struct mw_flow *flows;
-    size_t flow_count;
-    const struct mw_pair_class *classes;
-    size_t class_count;
-    int64_t src, dst; /* processes; -1 not recorded */
-    int inside;       /* one network namespace */
-    uint64_t socket_bytes, connections;
-    const char *interface; /* with the most bytes */
-    uint64_t cma_bytes, cma_calls, cma_refused;
-    uint64_t fabric_bytes, fabric_operations;
-    const struct mw_flow *fabric; /* MPI's flow with the most bytes; NULL none */
-    uint64_t other_bytes;         /* of MPI's fabrics that carry no messages: one-sided components */
-};
-
-static const char *keep(struct work *work, const char *text)
+/* Whether both are in one network namespace: the kernel carries what one address of it sends to
+ * another through lo, whatever interface has the address. */
+static int is_inside(const struct mw_pair_work *work)
 {
-    return mw_text_keep(work->building->out->texts, text);
-}
-
-static const struct mw_process *process_of(const struct work *work, int64_t number)
-{
-    return number < 0 ? NULL : mw_trace_process(work->building->model->trace, (size_t)number);
-}
-
-static const struct mw_endpoint_owner *owner_of(const struct work *work, int64_t number)
-{
-    return &work->building->endpoints->owners[number];
-}
-
-/* Whether both are in one network namespace: the kernel carries what one address of it sends to another through lo,
- * whatever interface has the address. */
-static int is_inside(const struct work *work)
-{
-    if (work->pair->where != MW_WHERE_NODE && work->pair->where != MW_WHERE_SELF)
+    if (work->src < 0 || work->dst < 0 || work->pair->where == MW_WHERE_NETWORK)
         return 0;
-    uint64_t src = owner_of(work, work->src < 0 ? work->dst : work->src)->net;
-    uint64_t dst = owner_of(work, work->dst < 0 ? work->src : work->dst)->net;
+    uint64_t src = mw_work_owner(work, work->src)->net, dst = mw_work_owner(work, work->dst)->net;
     return src == dst || !src || !dst;
 }
 
-/* --- routes ----------------------------------------------------------------------------------- */
-
-/* Messages of classes number `from` to `end` (not included) took this way. */
-static void add_route(struct work *work, uint32_t way, size_t from, size_t end,
-                      enum mw_certainty certainty, uint64_t carried, const char *evidence)
+static const char *cma_evidence(struct mw_pair_work *work)
 {
-    if (from >= end)
-        return;
-    struct mw_route *route = mw_vector_add(&work->pair->routes);
-    route->way = way;
-    route->first_class = work->classes[from].class;
-    route->last_class = work->classes[end - 1].class;
-    for (size_t i = from; i < end; i++) {
-        route->messages += work->classes[i].messages;
-        route->bytes += work->classes[i].bytes;
-    }
-    route->certainty = certainty;
-    route->carried = carried;
-    route->evidence = keep(work, evidence);
-}
-
-/* This way was used, too; for which messages is not known. */
-static void add_extra(struct work *work, uint32_t way, enum mw_certainty certainty, uint64_t carried,
-                      const char *evidence)
-{
-    for (size_t i = 0; i < work->pair->routes.count; i++)
-        if (work->pair->routes.at[i].way == way) {
-            work->pair->routes.at[i].carried += carried;
-            return;
-        }
-    struct mw_route *route = mw_vector_add(&work->pair->routes);
-    route->way = way;
-    if (work->class_count) {
-        route->first_class = work->classes[0].class;
-        route->last_class = work->classes[work->class_count - 1].class;
-    }
-    route->certainty = certainty;
-    route->carried = carried;
-    route->evidence = keep(work, evidence);
-}
-
-static void add_all(struct work *work, uint32_t way, enum mw_certainty certainty, uint64_t carried,
-                    const char *evidence)
-{
-    if (work->class_count)
-        add_route(work, way, 0, work->class_count, certainty, carried, evidence);
-    else
-        add_extra(work, way, certainty, carried, evidence);
-}
-
-/* From which class on messages make up `bytes`, moved in `calls` calls (0: not known). The number of classes: none.
- * *exact: they add up within 2 %. Else other things were moved as well (collectives), and as many of the large
- * messages are taken as fit. */
-static size_t split_at(const struct work *work, uint64_t bytes, uint64_t calls, int *exact)
-{
-    uint64_t sum = 0, messages = 0, least = UINT64_MAX, slack = bytes / 50;
-    size_t fits = work->class_count, best = work->class_count;
-    for (size_t i = work->class_count; i-- > 0;) {
-        sum += work->classes[i].bytes;
-        messages += work->classes[i].messages;
-        uint64_t off = sum > bytes ? sum - bytes : bytes - sum;
-        if (sum > bytes + slack || (calls && messages > calls + calls / 50))
-            break;
-        if (work->classes[i].class >= SPLIT_FROM)
-            fits = i;
-        if (off <= slack && off < least) {
-            least = off;
-            best = i;
-        }
-    }
-    *exact = least != UINT64_MAX;
-    return *exact ? best : fits;
-}
-
-/* Small messages on one way, large ones on another whose bytes were counted. `rest`: what was counted on the first. */
-static void add_split(struct work *work, uint32_t small, uint64_t rest, enum mw_certainty small_certainty,
-                      const char *small_evidence, uint32_t large, uint64_t bytes, uint64_t calls,
-                      const char *large_evidence)
-{
-    int exact;
-    size_t at = split_at(work, bytes, calls, &exact);
-    add_route(work, small, 0, at, small_certainty, rest, small_evidence);
-    if (!work->class_count && rest)
-        add_extra(work, small, small_certainty, rest, small_evidence);
-    if (at < work->class_count)
-        add_route(work, large, at, work->class_count, exact ? MW_SEEN : MW_CONCLUDED, bytes,
-                  large_evidence);
-    else
-        add_extra(work, large, MW_SEEN, bytes, large_evidence);
-}
-
-static const char *cma_evidence(struct work *work)
-{
-    return mw_text_keep_format(work->building->out->texts, "%llu calls of process_vm_readv or writev",
+    return mw_text_keep_format(work->building->out->texts,
+                               "%llu calls of process_vm_readv or writev",
                                (unsigned long long)work->cma_calls);
 }
 
 /* A way through shared memory, and what the kernel copied at once. */
-static void add_memory(struct work *work, const char *name, const char *layer,
+static void add_memory(struct mw_pair_work *work, const char *name, const char *layer,
                        enum mw_certainty certainty, uint64_t carried, const char *evidence)
 {
     uint32_t way = mw_way(work->building, MW_WAY_SHARED, name, layer, MEMORY, 0);
     if (!work->cma_bytes) {
-        add_all(work, way, certainty, carried, evidence);
+        mw_route_all(work, way, certainty, carried, evidence);
         return;
     }
     uint32_t cma = mw_way(work->building, MW_WAY_SINGLE_COPY, "cma", layer, MEMORY, 0);
     uint64_t rest = carried > work->cma_bytes ? carried - work->cma_bytes : 0;
-    add_split(work, way, rest, MW_CONCLUDED, evidence, cma, work->cma_bytes, work->cma_calls,
-              cma_evidence(work));
+    mw_route_split(work, way, rest, MW_CONCLUDED, evidence, cma, work->cma_bytes, work->cma_calls,
+                   cma_evidence(work));
 }
 
 /* --- fabrics ---------------------------------------------------------------------------------- */
 
-/* Whether a flow may carry MPI's messages. Under Open MPI's ob1 only BTLs do: the workers of one-sided
- * components and of collective libraries do not. */
-static int flow_is_mpi(const struct work *work, const struct mw_flow *flow)
+/* Whether a flow may carry MPI's messages. Under Open MPI's ob1 only BTLs do: the workers of
+ * one-sided components and of collective libraries do not. */
+static int flow_is_mpi(const struct mw_pair_work *work, const struct mw_flow *flow)
 {
-    const struct mw_process *process = process_of(work, flow->process);
+    const struct mw_process *process = mw_work_process(work, flow->process);
     if (!mw_caller_is_mpi(process, flow->endpoint->caller))
         return 0;
     if (work->building->stacks[flow->process] != MW_STACK_OB1)
@@ -197,14 +74,14 @@ static int stack_wants(enum mw_stack stack, const char *netmod, enum mw_flow_kin
     return 1;
 }
 
-static int flow_carries_messages(const struct work *work, const struct mw_flow *flow)
+static int flow_carries_messages(const struct mw_pair_work *work, const struct mw_flow *flow)
 {
     return flow_is_mpi(work, flow) &&
            stack_wants(work->building->stacks[flow->process],
                        work->building->out->choices[flow->process].netmod, flow->kind);
 }
 
-static void sum_fabrics(struct work *work)
+static void sum_fabrics(struct mw_pair_work *work)
 {
     uint64_t most = 0;
     for (size_t i = 0; i < work->flow_count; i++) {
@@ -221,16 +98,17 @@ static void sum_fabrics(struct work *work)
     }
 }
 
-/* What MPI opened beside the part that moves its messages: one-sided components, collective libraries. */
-static int flow_is_beside(const struct work *work, const struct mw_flow *flow)
+/* What MPI opened beside the part that moves its messages: one-sided components, collective
+ * libraries. */
+static int flow_is_beside(const struct mw_pair_work *work, const struct mw_flow *flow)
 {
     if (flow->kind != MW_FLOW_LIBFABRIC && flow->kind != MW_FLOW_UCX)
         return 0;
-    return mw_caller_is_mpi(process_of(work, flow->process), flow->endpoint->caller) &&
+    return mw_caller_is_mpi(mw_work_process(work, flow->process), flow->endpoint->caller) &&
            !flow_carries_messages(work, flow);
 }
 
-static void beside_routes(struct work *work)
+static void beside_routes(struct mw_pair_work *work)
 {
     for (size_t i = 0; i < work->flow_count; i++) {
         const struct mw_flow *flow = &work->flows[i];
@@ -245,12 +123,12 @@ static void beside_routes(struct work *work)
             way = mw_lane_way(work->building, &lanes, MW_LANES_ALL, flow->process, work->inside);
         else
             continue;
-        add_extra(work, way, MW_SEEN, flow->bytes,
-                  "counts of an endpoint beside the one for messages");
+        mw_route_extra(work, way, MW_SEEN, flow->bytes,
+                       "counts of an endpoint beside the one for messages");
     }
 }
 
-static void sum_kernel(struct work *work)
+static void sum_kernel(struct mw_pair_work *work)
 {
     uint64_t most = 0;
     for (size_t i = 0; i < work->flow_count; i++) {
@@ -270,23 +148,25 @@ static void sum_kernel(struct work *work)
     }
 }
 
-static const char *libfabric_evidence(struct work *work)
+static const char *libfabric_evidence(struct mw_pair_work *work)
 {
-    return mw_text_keep_format(work->building->out->texts, "counts of the libfabric endpoint (%llu operations)",
+    return mw_text_keep_format(work->building->out->texts,
+                               "counts of the libfabric endpoint (%llu operations)",
                                (unsigned long long)work->fabric_operations);
 }
 
-static void libfabric_routes(struct work *work)
+static void libfabric_routes(struct mw_pair_work *work)
 {
     struct mw_building *building = work->building;
-    uint32_t main_way = mw_way_libfabric(building, work->fabric->endpoint, work->fabric->process, work->inside);
+    uint32_t main_way =
+        mw_way_libfabric(building, work->fabric->endpoint, work->fabric->process, work->inside);
     struct mw_way way = building->out->ways.at[main_way];
     const char *evidence = libfabric_evidence(work);
     if (way.kind == MW_WAY_SHARED)
         add_memory(work, way.name, way.layer, work->cma_bytes ? MW_CONCLUDED : MW_SEEN,
                    work->fabric_bytes, evidence);
     else
-        add_all(work, main_way, MW_SEEN, work->fabric_bytes, evidence);
+        mw_route_all(work, main_way, MW_SEEN, work->fabric_bytes, evidence);
     for (size_t i = 0; i < work->flow_count; i++) { /* rails, and endpoints of other components */
         const struct mw_flow *flow = &work->flows[i];
         if (flow->kind != MW_FLOW_LIBFABRIC || !flow_carries_messages(work, flow))
@@ -296,25 +176,28 @@ static void libfabric_routes(struct work *work)
         for (size_t r = 0; r < work->pair->routes.count; r++)
             known |= work->pair->routes.at[r].way == other;
         if (!known)
-            add_extra(work, other, MW_SEEN, flow->bytes, evidence);
+            mw_route_extra(work, other, MW_SEEN, flow->bytes, evidence);
     }
 }
 
-static void ucx_single(struct work *work, const struct mw_lane_sets *lanes, int sure)
+static void ucx_single(struct mw_pair_work *work, const struct mw_lane_sets *lanes, int sure)
 {
     const char *evidence = mw_text_keep_format(
         work->building->out->texts, "UCX lane %s, counts of the worker (%llu operations)",
         lanes->small, (unsigned long long)work->fabric_operations);
-    uint32_t way = mw_lane_way(work->building, lanes, MW_LANES_ALL, work->fabric->process, work->inside);
-    add_all(work, way, sure ? MW_SEEN : MW_CONCLUDED, work->fabric_bytes, evidence);
+    uint32_t way =
+        mw_lane_way(work->building, lanes, MW_LANES_ALL, work->fabric->process, work->inside);
+    mw_route_all(work, way, sure ? MW_SEEN : MW_CONCLUDED, work->fabric_bytes, evidence);
 }
 
-static void ucx_double(struct work *work, const struct mw_lane_sets *lanes)
+static void ucx_double(struct mw_pair_work *work, const struct mw_lane_sets *lanes)
 {
     struct mw_building *building = work->building;
     struct mw_kept_texts *texts = building->out->texts;
-    uint32_t small = mw_lane_way(building, lanes, MW_LANES_SMALL, work->fabric->process, work->inside);
-    uint32_t large = mw_lane_way(building, lanes, MW_LANES_LARGE, work->fabric->process, work->inside);
+    uint32_t small =
+        mw_lane_way(building, lanes, MW_LANES_SMALL, work->fabric->process, work->inside);
+    uint32_t large =
+        mw_lane_way(building, lanes, MW_LANES_LARGE, work->fabric->process, work->inside);
     const char *am = mw_text_keep_format(texts, "UCX lane am (%s)", lanes->small);
     const char *bw = mw_text_keep_format(texts, "UCX lane rma_bw (%s)", lanes->large);
     uint64_t counted = 0, calls = 0;
@@ -322,8 +205,10 @@ static void ucx_double(struct work *work, const struct mw_lane_sets *lanes)
         counted = work->cma_bytes;
         calls = work->cma_calls;
         bw = cma_evidence(work);
-        if (!counted && strcmp(mw_probe_how(process_of(work, work->fabric->process), "cma", NULL), "on") == 0) {
-            add_all(work, small, MW_CONCLUDED, work->fabric_bytes, am);
+        if (!counted &&
+            strcmp(mw_probe_how(mw_work_process(work, work->fabric->process), "cma", NULL), "on") ==
+                0) {
+            mw_route_all(work, small, MW_CONCLUDED, work->fabric_bytes, am);
             return;
         }
     } else if (!strcmp(lanes->large, "tcp")) {
@@ -333,21 +218,21 @@ static void ucx_double(struct work *work, const struct mw_lane_sets *lanes)
     }
     uint64_t rest = work->fabric_bytes > counted ? work->fabric_bytes - counted : 0;
     if (counted) {
-        add_split(work, small, rest, MW_CONCLUDED, am, large, counted, calls, bw);
+        mw_route_split(work, small, rest, MW_CONCLUDED, am, large, counted, calls, bw);
         return;
     }
-    add_all(work, small, MW_CONCLUDED, work->fabric_bytes, am);
-    add_extra(work, large, MW_CONCLUDED, 0, bw);
-    work->pair->unknown = mw_text_keep_format(
-        texts, "from which size on UCX uses %s instead of %s is not recorded", lanes->large,
-        lanes->small);
+    mw_route_all(work, small, MW_CONCLUDED, work->fabric_bytes, am);
+    mw_route_extra(work, large, MW_CONCLUDED, 0, bw);
+    work->pair->unknown =
+        mw_text_keep_format(texts, "from which size on UCX uses %s instead of %s is not recorded",
+                            lanes->large, lanes->small);
 }
 
-static void ucx_routes(struct work *work)
+static void ucx_routes(struct mw_pair_work *work)
 {
     struct mw_lane_sets lanes;
     if (!mw_lane_sets(work->fabric->peer, &lanes)) {
-        work->pair->unknown = keep(work, "the lanes of the UCX endpoint were not recorded");
+        work->pair->unknown = mw_work_keep(work, "the lanes of the UCX endpoint were not recorded");
         return;
     }
     if (!strcmp(lanes.small, lanes.large))
@@ -356,7 +241,7 @@ static void ucx_routes(struct work *work)
         ucx_double(work, &lanes);
 }
 
-static int fabric_carries(const struct work *work)
+static int fabric_carries(const struct mw_pair_work *work)
 {
     if (!work->fabric)
         return 0;
@@ -367,10 +252,11 @@ static int fabric_carries(const struct work *work)
     return work->fabric_bytes >= work->pair->bytes / 2 && work->fabric_bytes > 0;
 }
 
-/* --- Open MPI's BTLs --------------------------------------------------------------------------- */
+/* --- Open MPI's BTLs ---------------------------------------------------------------------------
+ */
 
 /* The BTL for shared memory that both have; NULL none. */
-static const char *memory_btl(const struct work *work)
+static const char *memory_btl(const struct mw_pair_work *work)
 {
     static const char *const names[] = {"vader", "sm", "smcuda"};
     for (size_t i = 0; i < COUNT(names); i++)
@@ -382,7 +268,7 @@ static const char *memory_btl(const struct work *work)
 }
 
 /* The only BTL of the sender that reaches other nodes; NULL none or several. */
-static const char *network_btl(const struct work *work)
+static const char *network_btl(const struct mw_pair_work *work)
 {
     static const char *const names[] = {"tcp", "openib", "uct", "ofi", "usnic", "portals4", "ugni"};
     const char *found = NULL;
@@ -395,16 +281,17 @@ static const char *network_btl(const struct work *work)
     return found;
 }
 
-static uint32_t tcp_way(struct work *work, const char *layer)
+static uint32_t tcp_way(struct mw_pair_work *work, const char *layer)
 {
     const char *device = work->inside ? "lo" : work->interface ? work->interface : "";
     uint64_t rate = work->src >= 0 ? mw_port_rate(work->building, (uint32_t)work->src, device) : 0;
     return mw_way(work->building, MW_WAY_NETWORK, "tcp", layer, device, rate);
 }
 
-static const char *tcp_evidence(struct work *work)
+static const char *tcp_evidence(struct mw_pair_work *work)
 {
-    int other = work->inside && work->interface && *work->interface && strcmp(work->interface, "lo");
+    int other =
+        work->inside && work->interface && *work->interface && strcmp(work->interface, "lo");
     return mw_text_keep_format(work->building->out->texts, "TCP_INFO of %llu connection%s%s%s",
                                (unsigned long long)work->connections,
                                work->connections == 1 ? "" : "s",
@@ -412,7 +299,7 @@ static const char *tcp_evidence(struct work *work)
 }
 
 /* Whether the connections carried what the kernel did not copy. */
-static int sockets_carry(const struct work *work)
+static int sockets_carry(const struct mw_pair_work *work)
 {
     uint64_t rest = work->pair->bytes > work->cma_bytes ? work->pair->bytes - work->cma_bytes : 0;
     if (!work->socket_bytes)
@@ -423,40 +310,41 @@ static int sockets_carry(const struct work *work)
            work->socket_bytes >= OB1_HEADER * (work->pair->messages - work->pair->messages / 50);
 }
 
-static void ob1_memory(struct work *work, const char *btl)
+static void ob1_memory(struct mw_pair_work *work, const char *btl)
 {
     const char *evidence = mw_text_keep_format(
         work->building->out->texts,
         "same node, BTL %s is in use, no connection between the two carried the messages", btl);
     add_memory(work, btl, BTL, MW_CONCLUDED, 0, evidence);
     if (work->socket_bytes)
-        add_extra(work, tcp_way(work, ""), MW_SEEN, work->socket_bytes, tcp_evidence(work));
+        mw_route_extra(work, tcp_way(work, ""), MW_SEEN, work->socket_bytes, tcp_evidence(work));
 }
 
-static void ob1_network(struct work *work)
+static void ob1_network(struct mw_pair_work *work)
 {
     const char *btl = network_btl(work);
     if (work->socket_bytes) { /* counted too early, or by a process that died */
-        add_all(work, tcp_way(work, BTL), MW_CONCLUDED, work->socket_bytes, tcp_evidence(work));
+        mw_route_all(work, tcp_way(work, BTL), MW_CONCLUDED, work->socket_bytes,
+                     tcp_evidence(work));
     } else if (btl && work->pair->where == MW_WHERE_NETWORK) {
         const char *evidence = mw_text_keep_format(
             work->building->out->texts, "BTL %s is the only one that reaches other nodes", btl);
-        add_all(work, mw_way(work->building, MW_WAY_NETWORK, btl, BTL, "", 0), MW_CONCLUDED, 0,
-                evidence);
+        mw_route_all(work, mw_way(work->building, MW_WAY_NETWORK, btl, BTL, "", 0), MW_CONCLUDED, 0,
+                     evidence);
     }
 }
 
-static void ob1_routes(struct work *work)
+static void ob1_routes(struct mw_pair_work *work)
 {
     const char *memory = work->pair->where == MW_WHERE_NODE ? memory_btl(work) : NULL;
     if (sockets_carry(work)) {
         uint32_t tcp = tcp_way(work, BTL);
         if (!work->cma_bytes)
-            add_all(work, tcp, MW_SEEN, work->socket_bytes, tcp_evidence(work));
+            mw_route_all(work, tcp, MW_SEEN, work->socket_bytes, tcp_evidence(work));
         else
-            add_split(work, tcp, work->socket_bytes, MW_SEEN, tcp_evidence(work),
-                      mw_way(work->building, MW_WAY_SINGLE_COPY, "cma", BTL, MEMORY, 0),
-                      work->cma_bytes, work->cma_calls, cma_evidence(work));
+            mw_route_split(work, tcp, work->socket_bytes, MW_SEEN, tcp_evidence(work),
+                           mw_way(work->building, MW_WAY_SINGLE_COPY, "cma", BTL, MEMORY, 0),
+                           work->cma_bytes, work->cma_calls, cma_evidence(work));
         return;
     }
     if (!work->pair->messages && !work->cma_bytes)
@@ -470,35 +358,40 @@ static void ob1_routes(struct work *work)
 /* --- the others ------------------------------------------------------------------------------- */
 
 /* MPICH beside its netmod. */
-static void mpich_routes(struct work *work, enum mw_stack stack)
+static void mpich_routes(struct mw_pair_work *work, enum mw_stack stack)
 {
     const struct mw_process_choice *choice = &work->building->out->choices[work->src];
     const char *probe = !strcmp(choice->netmod, "ucx") ? "ucx" : "libfabric";
-    const char *how = mw_probe_how(process_of(work, work->src), probe, NULL);
+    const char *how = mw_probe_how(mw_work_process(work, work->src), probe, NULL);
     int looked = stack == MW_STACK_CH3 || !strcmp(how, "on");
     int shm = *choice->shm && strcmp(choice->shm, "none");
     if (work->pair->where == MW_WHERE_NODE && shm && looked && !sockets_carry(work)) {
-        add_memory(work, choice->shm, "MPICH", MW_CONCLUDED, 0,
-                   "same node, shared memory is built in, the network carried less than the messages");
+        add_memory(
+            work, choice->shm, "MPICH", MW_CONCLUDED, 0,
+            "same node, shared memory is built in, the network carried less than the messages");
         if (work->fabric && work->fabric->kind == MW_FLOW_LIBFABRIC)
-            add_extra(work, mw_way_libfabric(work->building, work->fabric->endpoint, work->fabric->process,
-                                                   work->inside), MW_SEEN, work->fabric_bytes, libfabric_evidence(work));
+            mw_route_extra(work,
+                           mw_way_libfabric(work->building, work->fabric->endpoint,
+                                            work->fabric->process, work->inside),
+                           MW_SEEN, work->fabric_bytes, libfabric_evidence(work));
     } else if (stack == MW_STACK_CH3 && sockets_carry(work)) {
-        add_all(work, tcp_way(work, "MPICH"), MW_SEEN, work->socket_bytes, tcp_evidence(work));
+        mw_route_all(work, tcp_way(work, "MPICH"), MW_SEEN, work->socket_bytes, tcp_evidence(work));
     }
 }
 
-/* Everything goes by one MTL: where the peer was not recorded, or the MTL is none of libfabric's. */
-static void cm_routes(struct work *work)
+/* Everything goes by one MTL: where the peer was not recorded, or the MTL is none of libfabric's.
+ */
+static void cm_routes(struct mw_pair_work *work)
 {
     struct mw_building *building = work->building;
-    const struct mw_process *process = process_of(work, work->src);
+    const struct mw_process *process = mw_work_process(work, work->src);
     const char *mtl = building->out->choices[work->src].mtl;
     const struct mw_endpoint *only = NULL;
     if (*mtl && strcmp(mtl, "ofi")) {
-        enum mw_way_kind kind = work->pair->where == MW_WHERE_NETWORK ? MW_WAY_NETWORK : MW_WAY_UNKNOWN;
-        add_all(work, mw_way(building, kind, mtl, "Open MPI MTL", "", 0), MW_CONCLUDED, 0,
-                "PML cm sends every message through its MTL");
+        enum mw_way_kind kind =
+            work->pair->where == MW_WHERE_NETWORK ? MW_WAY_NETWORK : MW_WAY_UNKNOWN;
+        mw_route_all(work, mw_way(building, kind, mtl, "Open MPI MTL", "", 0), MW_CONCLUDED, 0,
+                     "PML cm sends every message through its MTL");
         return;
     }
     if (work->dst >= 0)
@@ -508,139 +401,40 @@ static void cm_routes(struct work *work)
         if (endpoint->inner || strcmp(endpoint->library, "libfabric") ||
             !mw_caller_is_mpi(process, endpoint->caller))
             continue;
-        if (only && (strcmp(only->provider, endpoint->provider) || strcmp(only->domain, endpoint->domain)))
+        if (only &&
+            (strcmp(only->provider, endpoint->provider) || strcmp(only->domain, endpoint->domain)))
             return;
         only = endpoint;
     }
     if (only)
-        add_all(work, mw_way_libfabric(building, only, (uint32_t)work->src, work->inside), MW_CONCLUDED, 0,
-                "PML cm sends every message through the one endpoint that the sender opened");
+        mw_route_all(work, mw_way_libfabric(building, only, (uint32_t)work->src, work->inside),
+                     MW_CONCLUDED, 0,
+                     "PML cm sends every message through the one endpoint that the sender opened");
 }
 
-static void other_routes(struct work *work)
+static void other_routes(struct mw_pair_work *work)
 {
     if (sockets_carry(work))
-        add_all(work, tcp_way(work, ""), MW_SEEN, work->socket_bytes, tcp_evidence(work));
+        mw_route_all(work, tcp_way(work, ""), MW_SEEN, work->socket_bytes, tcp_evidence(work));
     else if (work->cma_bytes)
-        add_extra(work, mw_way(work->building, MW_WAY_SINGLE_COPY, "cma", "", MEMORY, 0), MW_SEEN,
-                  work->cma_bytes, cma_evidence(work));
+        mw_route_extra(work, mw_way(work->building, MW_WAY_SINGLE_COPY, "cma", "", MEMORY, 0),
+                       MW_SEEN, work->cma_bytes, cma_evidence(work));
 }
 
-static void self_routes(struct work *work)
+static void self_routes(struct mw_pair_work *work)
 {
-    static const char *const layers[] = {[MW_STACK_OB1] = BTL, [MW_STACK_CH4] = "MPICH",
-                                         [MW_STACK_CH3] = "MPICH", [MW_STACK_CM] = ""};
+    static const char *const layers[] = {[MW_STACK_OB1] = BTL,
+                                         [MW_STACK_CH4] = "MPICH",
+                                         [MW_STACK_CH3] = "MPICH",
+                                         [MW_STACK_CM] = ""};
     enum mw_stack stack = work->src < 0 ? MW_STACK_UNKNOWN : work->building->stacks[work->src];
     const char *layer = stack < COUNT(layers) && layers[stack] ? layers[stack] : "";
     if (work->pair->messages)
-        add_all(work, mw_way(work->building, MW_WAY_SELF, "self", layer, MEMORY, 0), MW_CONCLUDED, 0,
-                "a rank's messages to itself");
-}
-
-/* --- why not ---------------------------------------------------------------------------------- */
-
-static const char *probe_of(const struct work *work, enum mw_stack stack)
-{
-    const char *netmod = work->building->out->choices[work->src].netmod;
-    if (stack == MW_STACK_CM)
-        return "libfabric";
-    if (stack == MW_STACK_UCX)
-        return "ucx";
-    if (stack == MW_STACK_CH4)
-        return !strcmp(netmod, "ofi") ? "libfabric" : "ucx";
-    return "sockets";
-}
-
-static const char *why_probe(struct work *work, const char *probe)
-{
-    struct mw_kept_texts *texts = work->building->out->texts;
-    const char *why, *how = mw_probe_how(process_of(work, work->src), probe, &why);
-    if (!strcmp(how, "off"))
-        return mw_text_keep_format(texts, "the probe %s was off (%s)", probe, *why ? why : "MPIWATCH_PROBES");
-    if (!strcmp(how, "absent"))
-        return mw_text_keep_format(texts, "the probe %s saw no library of that kind in the sender", probe);
-    if (!strcmp(how, "partly") || !strcmp(how, "not covered"))
-        return mw_text_keep_format(texts, "the probe %s did not see all: %s", probe, why);
-    return NULL;
-}
-
-static const char *why_addresses(const struct work *work, const char *probe)
-{
-    const struct mw_endpoint_owner *owner = owner_of(work, work->src);
-    const struct mw_process *process = process_of(work, work->src);
-    if (owner->ambiguous)
-        return "several processes answer to the address that the sender used";
-    for (size_t i = 0; i < process->endpoint_count; i++)
-        if (process->endpoints[i].unlisted)
-            return "the sender's list of peers was full";
-    if (owner->unjoined)
-        return "nobody who was recorded answers to the address that the sender used";
-    if (!strcmp(probe, "sockets") && !owner->looks)
-        return "the sender's connections were not looked at";
-    if (!strcmp(probe, "sockets") && owner->unseen)
-        return "not all of the sender's connections were looked at";
-    if (!process->end_reason || process->end_reason >= MW_END_COLLECTED)
-        return "the sender's last counts were not written before it died or was looked at";
-    return NULL;
-}
-
-static const char *why_unknown(struct work *work)
-{
-    struct mw_building *building = work->building;
-    if (!building->any_records)
-        return "the trace has no transport records";
-    if (work->src < 0)
-        return "the sender was not recorded";
-    if (work->dst < 0)
-        return "the receiver was not recorded";
-    if (!owner_of(work, work->src)->recorded)
-        return "the sender's trace has no transport records";
-    enum mw_stack stack = building->stacks[work->src];
-    const char *probe = probe_of(work, stack), *why = why_probe(work, probe);
-    if (!why && stack == MW_STACK_UNKNOWN)
-        why = why_probe(work, process_of(work, work->src)->abi == MW_ABI_OPENMPI ? "openmpi" : "mpich");
-    if (!why)
-        why = why_addresses(work, probe);
-    if (!why && stack == MW_STACK_UNKNOWN)
-        why = "which part of MPI moves its messages is not known";
-    return why ? why : "nothing was counted between the two";
+        mw_route_all(work, mw_way(work->building, MW_WAY_SELF, "self", layer, MEMORY, 0),
+                     MW_CONCLUDED, 0, "a rank's messages to itself");
 }
 
 /* --- all -------------------------------------------------------------------------------------- */
-
-static void name_remainder(struct work *work)
-{
-    struct mw_pair_transport *pair = work->pair;
-    const struct mw_process *process = process_of(work, work->src);
-    pair->carried = work->fabric ? work->fabric_bytes : work->socket_bytes + work->cma_bytes;
-    if (work->fabric && !fabric_carries(work))
-        pair->carried = work->fabric_bytes + work->cma_bytes;
-    pair->carried += work->other_bytes;
-    pair->remainder = (int64_t)(pair->carried - pair->bytes);
-    pair->remainder_is = "";
-    if (!pair->remainder)
-        return;
-    if (pair->remainder > 0) {
-        uint64_t control = pair->bytes / 50 + 128 * pair->messages + 4096;
-        pair->remainder_is = work->other_bytes ? "one-sided operations and control"
-                             : (uint64_t)pair->remainder <= control ? "headers and control"
-                             : work->building->collectives ? "collectives, one-sided operations and control"
-                                                           : "one-sided operations, control and the program's own";
-        return;
-    }
-    for (size_t i = 0; i < pair->routes.count; i++) {
-        const struct mw_route *route = &pair->routes.at[i];
-        const struct mw_way *way = &work->building->out->ways.at[route->way];
-        if (route->messages && !route->carried && way->kind != MW_WAY_NETWORK) {
-            pair->remainder_is = way->kind == MW_WAY_SELF ? "within the rank" : "shared memory (concluded)";
-            return;
-        }
-    }
-    if (!process || !process->end_reason || process->end_reason >= MW_END_COLLECTED)
-        pair->remainder_is = "after the last count";
-    else
-        pair->remainder_is = "not counted";
-}
 
 static int route_compare(const void *left, const void *right)
 {
@@ -656,19 +450,20 @@ static int route_compare(const void *left, const void *right)
     return (a->way > b->way) - (a->way < b->way);
 }
 
-static void find_where(struct work *work)
+static void find_where(struct mw_pair_work *work)
 {
     if (work->pair->src == work->pair->dst)
         work->pair->where = MW_WHERE_SELF;
     else if (work->src < 0 || work->dst < 0)
         work->pair->where = MW_WHERE_UNKNOWN;
     else
-        work->pair->where = owner_of(work, work->src)->node == owner_of(work, work->dst)->node
-                                ? MW_WHERE_NODE
-                                : MW_WHERE_NETWORK;
+        work->pair->where =
+            mw_work_owner(work, work->src)->node == mw_work_owner(work, work->dst)->node
+                ? MW_WHERE_NODE
+                : MW_WHERE_NETWORK;
 }
 
-static void find_routes(struct work *work)
+static void find_routes(struct mw_pair_work *work)
 {
     enum mw_stack stack = work->src < 0 ? MW_STACK_UNKNOWN : work->building->stacks[work->src];
     if (fabric_carries(work)) {
@@ -692,7 +487,8 @@ static void find_routes(struct work *work)
 void mw_pair_routes(struct mw_building *building, struct mw_pair_transport *pair,
                     const struct mw_flow *flows, size_t flow_count)
 {
-    struct work work = {.building = building, .pair = pair, .flows = flows, .flow_count = flow_count};
+    struct mw_pair_work work = {
+        .building = building, .pair = pair, .flows = flows, .flow_count = flow_count};
     work.src = mw_model_rank(building->model, pair->src);
     work.dst = mw_model_rank(building->model, pair->dst);
     work.classes = mw_tally_classes(building->tally, pair->src, pair->dst, &work.class_count);
@@ -706,8 +502,8 @@ void mw_pair_routes(struct mw_building *building, struct mw_pair_transport *pair
     for (size_t i = 0; i < pair->routes.count; i++)
         known += pair->routes.at[i].messages;
     if (!pair->unknown && known < pair->messages)
-        pair->unknown = keep(&work, why_unknown(&work));
-    name_remainder(&work);
+        pair->unknown = mw_work_keep(&work, mw_pair_why(&work));
+    mw_pair_remainder(&work, fabric_carries(&work));
     if (pair->routes.count > 1)
         qsort(pair->routes.at, pair->routes.count, sizeof(pair->routes.at[0]), route_compare);
 }

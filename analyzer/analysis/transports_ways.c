@@ -71,9 +71,9 @@ static int any_part(const char *provider, int (*is)(const char *part, size_t len
 /* Providers that drive a NIC themselves. */
 static int part_is_native(const char *part, size_t length)
 {
-    static const char *const names[] = {"verbs", "cxi",   "psm",  "psm2", "psm3", "efa", "gni",
-                                        "opx",   "usnic", "bgq",  "mlx",  "ucx",  "lpp", "zhpe",
-                                        "netdir"};
+    static const char *const names[] = {"verbs", "cxi", "psm", "psm2",  "psm3",
+                                        "efa",   "gni", "opx", "usnic", "bgq",
+                                        "mlx",   "ucx", "lpp", "zhpe",  "netdir"};
     return word_in(part, length, names, COUNT(names));
 }
 
@@ -101,8 +101,8 @@ int mw_fabric_native(const char *library, const char *provider)
 {
     /* beginnings: rc_mlx5, rc_verbs, dc_mlx5, ud_verbs … */
     static const char *const ucx[] = {"rc", "dc", "ud", "gga", "ugni", "srd", "efa", "cxi"};
-    static const char *const devices[] = {"infiniband", "cxi", "hfi1", "opx", "efa", "usnic", "ipath",
-                                          "bxi"};
+    static const char *const devices[] = {"infiniband", "cxi",   "hfi1",  "opx",
+                                          "efa",        "usnic", "ipath", "bxi"};
     if (!strcmp(library, "ucx"))
         return begins(provider, ucx, COUNT(ucx));
     if (!strcmp(library, "libfabric"))
@@ -140,16 +140,19 @@ enum mw_way_kind mw_ucx_kind(const char *transport)
 
 /* --- ways ------------------------------------------------------------------------------------- */
 
-uint32_t mw_way(struct mw_building *building, enum mw_way_kind kind, const char *name, const char *layer,
-                const char *device, uint64_t speed)
+uint32_t mw_way(struct mw_building *building, enum mw_way_kind kind, const char *name,
+                const char *layer, const char *device, uint64_t speed)
 {
     uint64_t key = mw_hash_text(mw_hash_text(mw_hash_text(kind, name), layer), device);
     size_t at = mw_index_put(&building->way_index, key);
     struct mw_transports *out = building->out;
     if (at == out->ways.count)
-        *mw_vector_add(&out->ways) = (struct mw_way){
-            kind,   mw_text_keep(out->texts, name), mw_text_keep(out->texts, layer),
-            mw_text_keep(out->texts, device), speed, mw_fabric_software(layer, name)};
+        *mw_vector_add(&out->ways) = (struct mw_way){kind,
+                                                     mw_text_keep(out->texts, name),
+                                                     mw_text_keep(out->texts, layer),
+                                                     mw_text_keep(out->texts, device),
+                                                     speed,
+                                                     mw_fabric_software(layer, name)};
     struct mw_way *way = &out->ways.at[at];
     if (speed && (!way->speed || speed < way->speed)) /* nodes differ: the slower end limits */
         way->speed = speed;
@@ -162,7 +165,8 @@ uint32_t mw_way_libfabric(struct mw_building *building, const struct mw_endpoint
     const char *device = *endpoint->device ? endpoint->device : endpoint->domain;
     uint64_t speed = endpoint->speed ? endpoint->speed : mw_port_rate(building, process, device);
     enum mw_way_kind kind = MW_WAY_NETWORK;
-    if (any_part(endpoint->provider, part_is_memory) && !any_part(endpoint->provider, part_is_native)) {
+    if (any_part(endpoint->provider, part_is_memory) &&
+        !any_part(endpoint->provider, part_is_native)) {
         kind = MW_WAY_SHARED;
         device = "memory";
     } else if (!strcmp(endpoint->provider, "self")) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Nodes, fabrics and reads of memory (endpoints.h). Names are hashed with the scope in which they are unique: an
- * address of this host (loopback, shared memory) with the host, a pid with its namespace.
+ * Nodes, fabrics and reads of memory (endpoints.h). Names are hashed with the scope in which they
+ * are unique: an address of this host (loopback, shared memory) with the host, a pid with its
+ * namespace.
  */
 #include "analyzer/model/endpoints.h"
 
@@ -36,8 +37,8 @@ void mw_owner_names_free(struct mw_owner_names *names)
     free(names->owner.at);
 }
 
-struct mw_flow *mw_flow_add(struct mw_endpoints *endpoints, enum mw_flow_kind kind, uint32_t process,
-                            int64_t src, int64_t dst)
+struct mw_flow *mw_flow_add(struct mw_endpoints *endpoints, enum mw_flow_kind kind,
+                            uint32_t process, int64_t src, int64_t dst)
 {
     struct mw_flow *flow = mw_vector_add(&endpoints->flows);
     flow->kind = kind;
@@ -76,12 +77,14 @@ static void same_key(struct mw_index *index, uint32_t *first, uint32_t *parent, 
         parent[root_of(parent, process)] = root_of(parent, first[at]);
 }
 
-/* One node: one boot of one kernel, and one host name or one network namespace: containers that share
- * the host's network are on one node, network namespaces with names of their own are nodes. */
+/* One node: one boot of one kernel, and one host name or one network namespace: containers that
+ * share the host's network are on one node, network namespaces with names of their own are nodes.
+ */
 static void join_nodes(struct mw_endpoints *endpoints)
 {
     size_t count = endpoints->model->process_count;
-    uint32_t *parent = mw_alloc(count, sizeof(*parent)), *first = mw_alloc(2 * count, sizeof(*first));
+    uint32_t *parent = mw_alloc(count, sizeof(*parent)),
+             *first = mw_alloc(2 * count, sizeof(*first));
     struct mw_index keys = {0}, numbers = {0};
     for (uint32_t i = 0; i < count; i++)
         parent[i] = i;
@@ -121,7 +124,8 @@ static int is_zero(const uint8_t *bytes, size_t size)
     return 1;
 }
 
-/* The bytes of a sockaddr that name an endpoint: family, port, address. 0: it is none, or names nobody. */
+/* The bytes of a sockaddr that name an endpoint: family, port, address. 0: it is none, or names
+ * nobody. */
 static size_t sockaddr_name(const uint8_t *address, size_t size, uint8_t out[20], int *local)
 {
     unsigned family = size >= 2 ? address[0] | (unsigned)address[1] << 8 : 0;
@@ -136,8 +140,8 @@ static size_t sockaddr_name(const uint8_t *address, size_t size, uint8_t out[20]
     return 4 + length;
 }
 
-/* Key 0: the address names nobody. `owner` is who knows the address: where it holds for one host only,
- * that host's. */
+/* Key 0: the address names nobody. `owner` is who knows the address: where it holds for one host
+ * only, that host's. */
 static uint64_t address_key(const struct mw_endpoints *endpoints, uint32_t process,
                             const struct mw_endpoint *endpoint, const uint8_t *address, size_t size)
 {
@@ -175,8 +179,8 @@ static void name_endpoints(struct mw_endpoints *endpoints, struct mw_owner_names
             if (endpoint->inner)
                 continue;
             endpoints->owners[i].fabrics++;
-            uint64_t key = address_key(endpoints, i, endpoint, endpoint->address,
-                                       endpoint->address_size);
+            uint64_t key =
+                address_key(endpoints, i, endpoint, endpoint->address, endpoint->address_size);
             if (key)
                 mw_owner_names_add(names, key, i);
         }
@@ -184,7 +188,8 @@ static void name_endpoints(struct mw_endpoints *endpoints, struct mw_owner_names
 }
 
 static void peer_flows(struct mw_endpoints *endpoints, uint32_t process,
-                       const struct mw_endpoint *endpoint, const struct mw_peer *peer, int64_t other)
+                       const struct mw_endpoint *endpoint, const struct mw_peer *peer,
+                       int64_t other)
 {
     int64_t own = endpoints->owners[process].rank;
     enum mw_flow_kind kind = strcmp(endpoint->library, "ucx") ? MW_FLOW_LIBFABRIC : MW_FLOW_UCX;
@@ -205,8 +210,9 @@ static void peer_flows(struct mw_endpoints *endpoints, uint32_t process,
     }
 }
 
-static void join_peer(struct mw_endpoints *endpoints, const struct mw_owner_names *names, uint32_t process,
-                      const struct mw_endpoint *endpoint, const struct mw_peer *peer)
+static void join_peer(struct mw_endpoints *endpoints, const struct mw_owner_names *names,
+                      uint32_t process, const struct mw_endpoint *endpoint,
+                      const struct mw_peer *peer)
 {
     struct mw_endpoint_owner *owner = &endpoints->owners[process];
     uint64_t key = address_key(endpoints, process, endpoint, peer->address, peer->address_size);
@@ -307,8 +313,9 @@ static void note_owners(struct mw_endpoints *endpoints)
         struct mw_endpoint_owner *owner = &endpoints->owners[i];
         int64_t rank = mw_process_rank(process);
         owner->rank = rank >= 0 && mw_model_rank(endpoints->model, rank) == (int64_t)i ? rank : -1;
-        owner->recorded = (process->attempt_count | process->endpoint_count | process->log_count |
-                           process->sockets_count | process->cma_count | process->choice_count) != 0;
+        owner->recorded =
+            (process->attempt_count | process->endpoint_count | process->log_count |
+             process->sockets_count | process->cma_count | process->choice_count) != 0;
     }
 }
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Joins what the processes of a job counted on their own into bytes from one rank to another: peers of
- * libfabric endpoints by address, of UCX workers by uid, connections by their two ends, memory read and
- * written by pid. Where a name fits several processes nothing is joined, and that is said. Built once,
- * then read-only; texts belong to the trace. docs/metrics.md has the rules. Linear in what was recorded.
+ * Joins what the processes of a job counted on their own into bytes from one rank to another: peers
+ * of libfabric endpoints by address, of UCX workers by uid, connections by their two ends, memory
+ * read and written by pid. Where a name fits several processes nothing is joined, and that is said.
+ * Built once, then read-only; texts belong to the trace. docs/metrics.md has the rules. Linear in
+ * what was recorded.
  */
 #ifndef MW_MODEL_ENDPOINTS_H
 #define MW_MODEL_ENDPOINTS_H
@@ -17,7 +18,7 @@ struct mw_flow {
     int64_t src, dst;
     enum mw_flow_kind kind;
     uint32_t process; /* who counted them: that of src, or that of dst, which fetched them */
-    uint64_t operations, bytes; /* of sockets: connections */
+    uint64_t operations, bytes;         /* of sockets: connections */
     const struct mw_endpoint *endpoint; /* of a fabric */
     const struct mw_peer *peer;
     int sends;             /* of a fabric: some were messages, not only puts and gets */
@@ -34,7 +35,8 @@ struct mw_endpoint_owner {
     unsigned looks;     /* looks at its connections */
     unsigned last_look; /* one of them was at the end */
     unsigned unseen;    /* descriptors were left out */
-    unsigned ambiguous; /* with one of its peers it counted bytes, but several processes answer to the address */
+    unsigned ambiguous; /* with one of its peers it counted bytes, but several processes answer to
+                           the address */
     unsigned unjoined;  /* ... nobody who was recorded answers to the address */
     uint32_t fabrics;   /* endpoints of fabrics that are not layers */
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of endpoints.h share: a table from names to the one process that has them. Main thread. */
+/* What the files of endpoints.h share: a table from names to the one process that has them. Main
+ * thread. */
 #ifndef MW_MODEL_ENDPOINTS_JOIN_H
 #define MW_MODEL_ENDPOINTS_JOIN_H
 
@@ -17,8 +18,8 @@ void mw_owner_names_add(struct mw_owner_names *names, uint64_t key, uint32_t pro
 uint32_t mw_owner_names_find(const struct mw_owner_names *names, uint64_t key);
 void mw_owner_names_free(struct mw_owner_names *names);
 
-struct mw_flow *mw_flow_add(struct mw_endpoints *endpoints, enum mw_flow_kind kind, uint32_t process,
-                            int64_t src, int64_t dst);
+struct mw_flow *mw_flow_add(struct mw_endpoints *endpoints, enum mw_flow_kind kind,
+                            uint32_t process, int64_t src, int64_t dst);
 
 /* endpoints_sockets.c */
 void mw_join_sockets(struct mw_endpoints *endpoints);

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Joins TCP connections by their two ends (endpoints.h). A process may hold one socket under several
- * numbers (the cookie tells); two processes may hold one socket, as children do, and then whose bytes they
- * are is not known. What a connection had carried by the end of MPI_Init is taken off.
+ * Joins TCP connections by their two ends (endpoints.h). A process may hold one socket under
+ * several numbers (the cookie tells); two processes may hold one socket, as children do, and then
+ * whose bytes they are is not known. What a connection had carried by the end of MPI_Init is taken
+ * off.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyzer/model/endpoints_join.h"
 
-struct link { /* one socket of a process */
-    uint32_t process, next; /* next: another with the same ends; UINT32_MAX none */
+struct link {                /* one socket of a process */
+    uint32_t process, next;  /* next: another with the same ends; UINT32_MAX none */
     uint64_t sent, received; /* since MPI_Init */
     uint64_t mirror;         /* key of the other end */
     uint64_t cookie;
@@ -22,7 +23,7 @@ struct socket {
 };
 
 struct links {
-    struct mw_index ends; /* key of (local, remote) → number */
+    struct mw_index ends;      /* key of (local, remote) → number */
     MW_VECTOR(uint32_t) first; /* link by that number */
     MW_VECTOR(struct link) all;
 };
@@ -58,7 +59,8 @@ static uint64_t since(uint64_t now, uint64_t then)
     return now > then ? now - then : 0;
 }
 
-/* The sockets of one process: each as it was seen last, less what it had when it was seen at the end of MPI_Init. */
+/* The sockets of one process: each as it was seen last, less what it had when it was seen at the
+ * end of MPI_Init. */
 static void process_links(struct mw_endpoints *endpoints, uint32_t number, struct links *links)
 {
     const struct mw_process *process = mw_trace_process(endpoints->model->trace, number);
@@ -90,20 +92,24 @@ static void process_links(struct mw_endpoints *endpoints, uint32_t number, struc
         size_t n = mw_index_put(&links->ends, key);
         if (n == links->first.count)
             *mw_vector_add(&links->first) = UINT32_MAX;
-        *mw_vector_add(&links->all) = (struct link){
-            number, links->first.at[n], since(last->sent, base ? base->sent : 0),
-            since(last->received, base ? base->received : 0),
-            ends_key(owner, last->remote, last->local, last->local_size), last->cookie,
-            last->interface};
+        *mw_vector_add(&links->all) =
+            (struct link){number,
+                          links->first.at[n],
+                          since(last->sent, base ? base->sent : 0),
+                          since(last->received, base ? base->received : 0),
+                          ends_key(owner, last->remote, last->local, last->local_size),
+                          last->cookie,
+                          last->interface};
         links->first.at[n] = (uint32_t)(links->all.count - 1);
     }
     mw_index_free(&sockets);
     free(seen.at);
 }
 
-/* The one process that holds sockets with these ends, MW_NOBODY or MW_SEVERAL; *link is one of them, *alone says that
- * it is the only one. */
-static uint32_t holder(const struct links *links, uint64_t key, const struct link **link, int *alone)
+/* The one process that holds sockets with these ends, MW_NOBODY or MW_SEVERAL; *link is one of
+ * them, *alone says that it is the only one. */
+static uint32_t holder(const struct links *links, uint64_t key, const struct link **link,
+                       int *alone)
 {
     size_t n = mw_index_find(&links->ends, key);
     if (n == MW_INDEX_NONE)

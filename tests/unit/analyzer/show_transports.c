@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Prints what the analysis of transports says of a trace as JSON, field by field, for the tests beside it. Usage:
- * show_transports [--count] TRACE...; --count prints numbers of things only.
+ * Prints what the analysis of transports says of a trace as JSON, field by field, for the tests
+ * beside it. Usage: show_transports [--count] TRACE...; --count prints numbers of things only.
  */
 #include <jansson.h>
 #include <stdio.h>
@@ -68,15 +68,15 @@ static json_t *show_failures(const struct mw_transports *in)
         for (size_t l = 0; l < failure->log.count; l++)
             json_array_append_new(log, json_string(failure->log.at[l]->text));
         json_array_append_new(
-            list, json_pack("{ss ss ss ss ss ss ss sI sI sb sb sb sb ss so so}", "library",
-                            failure->library, "call", failure->call, "words", failure->words,
-                            "provider", failure->provider, "domain", failure->domain, "device",
-                            failure->device, "opener", failure->opener, "result",
-                            (json_int_t)failure->result, "speed", (json_int_t)failure->speed,
-                            "inner", failure->inner, "hangs", failure->hangs, "native",
-                            failure->native, "silent", failure->silent, "weight",
-                            weights[failure->weight], "processes",
-                            numbers(failure->processes.at, failure->processes.count), "log", log));
+            list,
+            json_pack("{ss ss ss ss ss ss ss sI sI sb sb sb sb ss so so}", "library",
+                      failure->library, "call", failure->call, "words", failure->words, "provider",
+                      failure->provider, "domain", failure->domain, "device", failure->device,
+                      "opener", failure->opener, "result", (json_int_t)failure->result, "speed",
+                      (json_int_t)failure->speed, "inner", failure->inner, "hangs", failure->hangs,
+                      "native", failure->native, "silent", failure->silent, "weight",
+                      weights[failure->weight], "processes",
+                      numbers(failure->processes.at, failure->processes.count), "log", log));
     }
     return list;
 }
@@ -113,10 +113,9 @@ static json_t *show_coverage(const struct mw_transports *in)
     json_t *list = json_array();
     for (size_t i = 0; i < in->coverage.count; i++) {
         const struct mw_probe_coverage *at = &in->coverage.at[i];
-        json_array_append_new(list,
-                              json_pack("{ss ss ss so}", "probe", at->probe, "how", at->how, "why",
-                                        at->why, "processes",
-                                        numbers(at->processes.at, at->processes.count)));
+        json_array_append_new(list, json_pack("{ss ss ss so}", "probe", at->probe, "how", at->how,
+                                              "why", at->why, "processes",
+                                              numbers(at->processes.at, at->processes.count)));
     }
     return list;
 }
@@ -127,13 +126,13 @@ static json_t *show_speeds(const struct mw_tally *tally)
     for (size_t i = 0; i < tally->speeds.count; i++) {
         const struct mw_pair_speed *at = &tally->speeds.at[i];
         json_array_append_new(
-            list, json_pack("{sI sI sI sI sI sI sI sI sI}", "src", (json_int_t)at->src, "dst",
-                            (json_int_t)at->dst, "half_median", (json_int_t)at->half_median,
-                            "half_min", (json_int_t)at->half_min, "half_samples",
-                            (json_int_t)at->half_samples, "half_unsure",
-                            (json_int_t)at->half_unsure, "rate_bytes", (json_int_t)at->rate_bytes,
-                            "rate_time", (json_int_t)at->rate_time, "rate_samples",
-                            (json_int_t)at->rate_samples));
+            list,
+            json_pack("{sI sI sI sI sI sI sI sI sI}", "src", (json_int_t)at->src, "dst",
+                      (json_int_t)at->dst, "half_median", (json_int_t)at->half_median, "half_min",
+                      (json_int_t)at->half_min, "half_samples", (json_int_t)at->half_samples,
+                      "half_unsure", (json_int_t)at->half_unsure, "rate_bytes",
+                      (json_int_t)at->rate_bytes, "rate_time", (json_int_t)at->rate_time,
+                      "rate_samples", (json_int_t)at->rate_samples));
     }
     return list;
 }
@@ -179,12 +178,12 @@ int main(int argc, char **argv)
     struct mw_comms *comms = mw_comms_create(model);
     struct mw_tally *tally = mw_tally_create(model, comms, NULL);
     struct mw_transports *transports = mw_transports_create(tally);
-    json_t *all = count ? show_counts(transports)
-                        : json_pack("{so so so so so so so}", "pairs", show_pairs(transports),
-                                    "failures", show_failures(transports), "idle",
-                                    show_idle(transports), "choices", show_choices(transports),
-                                    "coverage", show_coverage(transports), "speeds",
-                                    show_speeds(tally), "classes", show_classes(tally));
+    json_t *all =
+        count ? show_counts(transports)
+              : json_pack("{so so so so so so so}", "pairs", show_pairs(transports), "failures",
+                          show_failures(transports), "idle", show_idle(transports), "choices",
+                          show_choices(transports), "coverage", show_coverage(transports), "speeds",
+                          show_speeds(tally), "classes", show_classes(tally));
     json_dumpf(all, stdout, JSON_INDENT(1));
     json_decref(all);
     mw_transports_free(transports);

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One pair while its routes are found: its evidence summed up, and how routes are added. Shared by
+ * transports_pair.c (the rules), transports_routes.c and transports_unknown.c. Main thread.
+ */
+#ifndef MW_ANALYSIS_TRANSPORTS_PAIR_H
+#define MW_ANALYSIS_TRANSPORTS_PAIR_H
+
+#include "analyzer/analysis/transports_build.h"
+
+struct mw_pair_work {
+    struct mw_building *building;
+    struct mw_pair_transport *pair;
+    const struct mw_flow *flows;
+    size_t flow_count;
+    const struct mw_pair_class *classes;
+    size_t class_count;
+    int64_t src, dst; /* processes; -1 not recorded */
+    int inside;       /* one network namespace */
+    uint64_t socket_bytes, connections;
+    const char *interface; /* with the most bytes */
+    uint64_t cma_bytes, cma_calls, cma_refused;
+    uint64_t fabric_bytes, fabric_operations;
+    const struct mw_flow *fabric; /* MPI's flow with the most bytes; NULL none */
+    uint64_t other_bytes; /* of MPI's fabrics that carry no messages: one-sided components */
+};
+
+static inline const struct mw_process *mw_work_process(const struct mw_pair_work *work,
+                                                       int64_t number)
+{
+    return number < 0 ? NULL : mw_trace_process(work->building->model->trace, (size_t)number);
+}
+
+static inline const struct mw_endpoint_owner *mw_work_owner(const struct mw_pair_work *work,
+                                                            int64_t number)
+{
+    return &work->building->endpoints->owners[number];
+}
+
+static inline const char *mw_work_keep(struct mw_pair_work *work, const char *text)
+{
+    return mw_text_keep(work->building->out->texts, text);
+}
+
+/* transports_routes.c */
+
+/* Messages of classes number `from` to `end` (not included) took this way. */
+void mw_route_add(struct mw_pair_work *work, uint32_t way, size_t from, size_t end,
+                  enum mw_certainty certainty, uint64_t carried, const char *evidence);
+/* This way was used, too; for which messages is not known. */
+void mw_route_extra(struct mw_pair_work *work, uint32_t way, enum mw_certainty certainty,
+                    uint64_t carried, const char *evidence);
+/* All messages, or none where the pair has none. */
+void mw_route_all(struct mw_pair_work *work, uint32_t way, enum mw_certainty certainty,
+                  uint64_t carried, const char *evidence);
+/* Small messages on one way, large ones on another whose bytes were counted, in `calls` calls (0:
+ * not known). `rest`: what was counted on the first. */
+void mw_route_split(struct mw_pair_work *work, uint32_t small, uint64_t rest,
+                    enum mw_certainty small_certainty, const char *small_evidence, uint32_t large,
+                    uint64_t bytes, uint64_t calls, const char *large_evidence);
+
+/* transports_unknown.c */
+
+/* Why it is not known which way the messages took. */
+const char *mw_pair_why(struct mw_pair_work *work);
+/* What was counted between the two in all, and what is over or missing. `fabric_carries`: the
+ * fabric's counts are those of the messages. */
+void mw_pair_remainder(struct mw_pair_work *work, int fabric_carries);
+
+#endif
