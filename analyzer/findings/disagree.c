@@ -2,22 +2,19 @@
 /*
  * Rule "transports-disagree": ranks of one job chose differently, or pairs of the same kind (within
  * nodes among themselves, between nodes among themselves) use different ways for messages of the
- * same size. The fewer are named. Copying once or twice is one way here, as is any device of one
- * provider: other rules look at those.
+ * same size. The fewer are named.
  */
-#include <inttypes.h>
+#include "analyzer/findings/disagree.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/findings/used.h"
 #include "analyzer/findings/words.h"
 
-#define PAIRS_SHOWN 6
-#define KINDS_SHOWN 6
-#define KINDS       2 /* within nodes, between nodes */
+#define KINDS_SHOWN    6
+#define SETTINGS_SHOWN 6
 
-/* --- what the ranks chose --- */
-
+/* Processes that chose the same. */
 struct choice {
     char *words;
     struct mw_crowd crowd;
@@ -25,12 +22,15 @@ struct choice {
 
 struct choices {
     const struct mw_finding_input *in;
-    struct mw_index index; /* by hash of the words */
+    struct mw_index index; /* by hash of what is compared */
     MW_VECTOR(struct choice) list;
 };
 
-/* What must be equal. BTLs may differ between nodes, the PML over them may not. */
-static char *chosen(const struct mw_finding_input *in, uint32_t process)
+/* What of a choice is compared; NULL: nothing. */
+typedef char *(*describe)(const struct mw_finding_input *in, uint32_t process);
+
+/* PML, MTL, netmod. */
+static char *describe_layer(const struct mw_finding_input *in, uint32_t process)
 {
     const struct mw_process_choice *choice = &in->transports->choices[process];
     if (choice->pml[0] && !strcmp(choice->pml, "cm") && choice->mtl[0])
@@ -40,300 +40,222 @@ static char *chosen(const struct mw_finding_input *in, uint32_t process)
     return choice->netmod[0] ? mw_format("netmod %s", choice->netmod) : NULL;
 }
 
+static int is_local_btl(const char *name, size_t length)
+{
+    static const char *const names[] = {"self", "vader", "sm", "smcuda"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strlen(names[i]) == length && !memcmp(name, names[i], length))
+            return 1;
+    return 0;
+}
+
+static const char *btls_of(const struct mw_finding_input *in, uint32_t process)
+{
+    const struct mw_process_choice *choice = &in->transports->choices[process];
+    return !strcmp(choice->pml, "ob1") && choice->btls && choice->btls[0] ? choice->btls : NULL;
+}
+
+/* BTLs that reach other nodes: the same on every node. */
+static char *describe_network(const struct mw_finding_input *in, uint32_t process)
+{
+    const char *btls = btls_of(in, process);
+    char *list = btls ? mw_text_copy("network") : NULL;
+    while (btls && *btls) {
+        size_t length = strcspn(btls, ",");
+        if (!is_local_btl(btls, length))
+            list = mw_list_add(list, ",", mw_format("%.*s", (int)length, btls));
+        btls += length + (btls[length] == ',');
+    }
+    return list;
+}
+
+/* All BTLs: only compared within a node, as a rank that is alone on its node has none for memory. */
+static char *describe_btls(const struct mw_finding_input *in, uint32_t process)
+{
+    const char *btls = btls_of(in, process);
+    return btls ? mw_text_copy(btls) : NULL;
+}
+
+/* By node: 1 where its processes differ. */
+static unsigned char *nodes_that_differ(const struct mw_finding_input *in, describe what)
+{
+    unsigned char *differ = mw_alloc(in->model->node_count + 1, 1);
+    char **first = mw_alloc(in->model->node_count + 1, sizeof(*first));
+    for (uint32_t i = 0; i < in->model->process_count; i++) {
+        uint32_t node = in->model->process_node[i];
+        char *words = what(in, i);
+        if (words && first[node] && strcmp(words, first[node]))
+            differ[node] = 1;
+        if (first[node])
+            free(words);
+        else
+            first[node] = words;
+    }
+    for (size_t i = 0; i < in->model->node_count; i++)
+        free(first[i]);
+    free(first);
+    return differ;
+}
+
 static int larger_crowd(const void *left, const void *right)
 {
     const struct choice *a = left, *b = right;
-    return (a->crowd.count < b->crowd.count) - (a->crowd.count > b->crowd.count);
+    if (a->crowd.count != b->crowd.count)
+        return a->crowd.count > b->crowd.count ? -1 : 1;
+    size_t first = mw_crowd_first(&a->crowd), second = mw_crowd_first(&b->crowd);
+    return (first > second) - (first < second);
 }
 
-static void look_at_choices(const struct mw_finding_input *in, struct mw_findings *out)
+/* Groups processes by what they chose, the largest group first; all but those of nodes that are left out. */
+static void choices_find(struct choices *choices, const struct mw_finding_input *in, describe what,
+                         const unsigned char *nodes)
 {
-    struct choices choices = {.in = in};
+    *choices = (struct choices){.in = in};
     for (uint32_t i = 0; i < in->model->process_count; i++) {
-        char *words = chosen(in, i);
+        char *words = nodes && !nodes[in->model->process_node[i]] ? NULL : what(in, i);
         if (!words)
             continue;
-        size_t at = mw_index_put(&choices.index, mw_hash_text(1, words));
-        if (at == choices.list.count) {
-            struct choice *added = mw_vector_add(&choices.list);
-            added->words = words;
-            mw_crowd_begin(&added->crowd, in->model);
-        } else {
-            free(words);
-        }
-        mw_crowd_add(&choices.list.at[at].crowd, i);
-    }
-    if (choices.list.count > 1) {
-        qsort(choices.list.at, choices.list.count, sizeof(choices.list.at[0]), larger_crowd);
-        const struct choice *most = &choices.list.at[0], *few = &choices.list.at[1];
-        char *names = mw_crowd_names(&few->crowd), *others = mw_crowd_names(&most->crowd);
-        struct mw_finding *finding = mw_finding_add(
-            out, "transports-disagree", MW_WARNING,
-            mw_format("Ranks chose differently: %s %s, %s %s", names, few->words, others,
-                      most->words));
-        for (size_t i = 0; i < choices.list.count && i < KINDS_SHOWN; i++) {
-            char *whom = mw_crowd_names(&choices.list.at[i].crowd);
-            mw_finding_evidence(finding, mw_format("%s: %s", choices.list.at[i].words, whom));
-            free(whom);
-        }
-        finding->advice = mw_text_copy(
-            "Compare the libraries, parameters and devices of these ranks: something fails, is "
-            "missing or is set on some of them only.");
-        struct mw_crowd minority;
-        mw_crowd_begin(&minority, in->model);
-        for (uint32_t i = 0; i < in->model->process_count; i++)
-            for (size_t c = 1; c < choices.list.count; c++)
-                if (mw_crowd_has(&choices.list.at[c].crowd, i))
-                    mw_crowd_add(&minority, i);
-        mw_crowd_give(&minority, finding);
-        mw_crowd_end(&minority);
-        free(names);
-        free(others);
-    }
-    for (size_t i = 0; i < choices.list.count; i++) {
-        free(choices.list.at[i].words);
-        mw_crowd_end(&choices.list.at[i].crowd);
-    }
-    free(choices.list.at);
-    mw_index_free(&choices.index);
-}
-
-/* --- what the pairs used --- */
-
-/* Ways that count as the same have the same number. */
-struct same_ways {
-    struct mw_index index;
-    uint32_t *number; /* by way */
-    MW_VECTOR(const char *) names;
-};
-
-struct comparison {
-    const struct mw_finding_input *in;
-    struct same_ways same;
-    uint32_t *count;      /* pairs by [kind][class][same way] */
-    unsigned char *usual; /* ways that are usual in a class or next to it, likewise */
-};
-
-struct dissent { /* pairs that use another way than the usual one */
-    uint32_t way;
-    unsigned kind;
-    MW_VECTOR(uint32_t) pairs;
-    struct mw_crowd crowd;
-};
-
-static const char *same_name(const struct mw_way *way)
-{
-    if (way->kind == MW_WAY_SHARED || way->kind == MW_WAY_SINGLE_COPY)
-        return "shared memory";
-    return way->name;
-}
-
-static void find_same_ways(struct comparison *comparison)
-{
-    const struct mw_transports *transports = comparison->in->transports;
-    struct same_ways *same = &comparison->same;
-    same->number = mw_alloc(transports->ways.count + 1, sizeof(*same->number));
-    for (size_t i = 0; i < transports->ways.count; i++) {
-        const char *name = same_name(&transports->ways.at[i]);
-        size_t at = mw_index_put(&same->index, mw_hash_text(1, name));
-        if (at == same->names.count)
-            *mw_vector_add(&same->names) = name;
-        same->number[i] = (uint32_t)at;
-    }
-}
-
-static int kind_of(const struct mw_pair_transport *pair)
-{
-    if (pair->src == pair->dst)
-        return -1;
-    return pair->where == MW_WHERE_NODE ? 0 : pair->where == MW_WHERE_NETWORK ? 1 : -1;
-}
-
-static size_t cell(const struct comparison *comparison, unsigned kind, unsigned class,
-                   uint32_t way)
-{
-    return (kind * (size_t)MW_SIZE_CLASSES + class) * comparison->same.names.count + way;
-}
-
-/* The main route of a class: routes are sorted, the main one of a class first. */
-static const struct mw_route *route_of(const struct mw_pair_transport *pair, unsigned class)
-{
-    const struct mw_route *main = NULL;
-    for (size_t r = 0; r < pair->routes.count; r++) {
-        const struct mw_route *route = &pair->routes.at[r];
-        if (route->messages && route->first_class <= class && class <= route->last_class && !main)
-            main = route;
-    }
-    return main;
-}
-
-static void count_pair(struct comparison *comparison, const struct mw_pair_transport *pair)
-{
-    int kind = kind_of(pair);
-    size_t classes;
-    const struct mw_pair_class *class =
-        mw_tally_classes(comparison->in->tally, pair->src, pair->dst, &classes);
-    for (size_t i = 0; kind >= 0 && i < classes; i++) {
-        const struct mw_route *route = route_of(pair, class[i].class);
-        if (route)
-            comparison->count[cell(comparison, (unsigned)kind, class[i].class,
-                                   comparison->same.number[route->way])]++;
-    }
-}
-
-/* A way is usual in a class when no other one is used by more pairs; one class further on either
- * side it may still be in use, as thresholds lie within classes. */
-static void find_usual(struct comparison *comparison)
-{
-    size_t ways = comparison->same.names.count;
-    for (unsigned kind = 0; kind < KINDS; kind++)
-        for (unsigned class = 0; class < MW_SIZE_CLASSES; class++) {
-            const uint32_t *count = &comparison->count[cell(comparison, kind, class, 0)];
-            size_t best = 0;
-            for (size_t w = 1; w < ways; w++)
-                if (count[w] > count[best])
-                    best = w;
-            if (!count[best])
-                continue;
-            unsigned from = class ? class - 1 : 0;
-            unsigned to = class + 1 < MW_SIZE_CLASSES ? class + 1 : class;
-            for (unsigned near = from; near <= to; near++)
-                comparison->usual[cell(comparison, kind, near, (uint32_t)best)] = 1;
-        }
-}
-
-/* The unusual way of a pair; -1 when all is usual. */
-static int64_t unusual(const struct comparison *comparison, const struct mw_pair_transport *pair)
-{
-    int kind = kind_of(pair);
-    size_t classes;
-    const struct mw_pair_class *class =
-        mw_tally_classes(comparison->in->tally, pair->src, pair->dst, &classes);
-    for (size_t i = 0; kind >= 0 && i < classes; i++) {
-        const struct mw_route *route = route_of(pair, class[i].class);
-        if (route && !comparison->usual[cell(comparison, (unsigned)kind, class[i].class,
-                                             comparison->same.number[route->way])])
-            return comparison->same.number[route->way];
-    }
-    return -1;
-}
-
-/* The way that most pairs of a kind use, over all classes. */
-static const char *usual_name(const struct comparison *comparison, unsigned kind, uint32_t but)
-{
-    uint64_t most = 0;
-    const char *name = "others";
-    for (uint32_t way = 0; way < comparison->same.names.count; way++) {
-        uint64_t pairs = 0;
-        for (unsigned class = 0; class < MW_SIZE_CLASSES; class++)
-            pairs += comparison->count[cell(comparison, kind, class, way)];
-        if (way != but && pairs > most) {
-            most = pairs;
-            name = comparison->same.names.at[way];
-        }
-    }
-    return name;
-}
-
-static char *pair_words(const struct mw_pair_transport *pair)
-{
-    return mw_format("%" PRId64 " -> %" PRId64, pair->src, pair->dst);
-}
-
-static void report(const struct comparison *comparison, const struct dissent *dissent,
-                   struct mw_findings *out)
-{
-    const struct mw_transports *transports = comparison->in->transports;
-    const char *kind = dissent->kind ? "between nodes" : "within nodes";
-    const char *name = comparison->same.names.at[dissent->way];
-    const char *usual = usual_name(comparison, dissent->kind, dissent->way);
-    char *pairs = NULL;
-    for (size_t i = 0; i < dissent->pairs.count && i < PAIRS_SHOWN; i++)
-        pairs = mw_list_add(pairs, ", ", pair_words(&transports->pairs.at[dissent->pairs.at[i]]));
-    if (dissent->pairs.count > PAIRS_SHOWN)
-        pairs = mw_list_add(pairs, " and ",
-                            mw_format("%zu more", dissent->pairs.count - PAIRS_SHOWN));
-    struct mw_finding *finding = mw_finding_add(
-        out, "transports-disagree", MW_WARNING,
-        mw_format("%zu pair%s %s use%s %s, the others %s: %s", dissent->pairs.count,
-                  dissent->pairs.count == 1 ? "" : "s", kind,
-                  dissent->pairs.count == 1 ? "s" : "", name, usual, pairs));
-    size_t back = 0;
-    for (size_t i = 0; i < dissent->pairs.count && i < PAIRS_SHOWN; i++) {
-        const struct mw_pair_transport *pair = &transports->pairs.at[dissent->pairs.at[i]];
-        const struct mw_pair_transport *other =
-            mw_transports_pair(transports, pair->dst, pair->src);
-        char *words = pair_words(pair), *label = mw_transports_label(transports, pair);
-        mw_finding_evidence(finding, mw_format("pair %s: %s", words, label));
-        free(label);
-        if (other && other->routes.count && unusual(comparison, other) != dissent->way) {
-            label = mw_transports_label(transports, other);
-            mw_finding_evidence(finding, mw_format("the other way round: %s", label));
-            free(label);
-            back++;
-        }
+        size_t at = mw_index_put(&choices->index, mw_hash_text(1, words));
         free(words);
+        if (at == choices->list.count) {
+            struct choice *added = mw_vector_add(&choices->list);
+            added->words = mw_choice_words(in, i);
+            mw_crowd_begin(&added->crowd, in->model);
+        }
+        mw_crowd_add(&choices->list.at[at].crowd, i);
     }
+    mw_index_free(&choices->index);
+    if (choices->list.count > 1)
+        qsort(choices->list.at, choices->list.count, sizeof(choices->list.at[0]), larger_crowd);
+}
+
+static void choices_free(struct choices *choices)
+{
+    for (size_t i = 0; i < choices->list.count; i++) {
+        free(choices->list.at[i].words);
+        mw_crowd_end(&choices->list.at[i].crowd);
+    }
+    free(choices->list.at);
+    *choices = (struct choices){0};
+}
+
+/* The first level on which ranks differ; none: the list has at most one entry. */
+static void choices_compare(struct choices *choices, const struct mw_finding_input *in)
+{
+    choices_find(choices, in, describe_layer, NULL);
+    if (choices->list.count > 1)
+        return;
+    choices_free(choices);
+    choices_find(choices, in, describe_network, NULL);
+    if (choices->list.count > 1)
+        return;
+    choices_free(choices);
+    unsigned char *nodes = nodes_that_differ(in, describe_btls);
+    choices_find(choices, in, describe_btls, nodes);
+    free(nodes);
+}
+
+static int steers_transports(const struct mw_setting *setting)
+{
+    switch (setting->family) {
+    case MW_FAMILY_OPENMPI:
+    case MW_FAMILY_MPICH:
+    case MW_FAMILY_INTEL:
+    case MW_FAMILY_MVAPICH:
+    case MW_FAMILY_LIBFABRIC:
+    case MW_FAMILY_UCX:
+        return !setting->by_launcher && setting->verdict != MW_SETTING_LAUNCHER;
+    default:
+        return 0;
+    }
+}
+
+/* What is set on some of these only: most often the cause. */
+static void say_settings(const struct mw_finding_input *in, const struct mw_crowd *crowd,
+                         struct mw_finding *finding)
+{
+    size_t said = 0;
+    for (size_t i = 0; in->settings && i < mw_settings_count(in->settings); i++) {
+        const struct mw_setting *setting = mw_settings_at(in->settings, i);
+        for (size_t v = 0; steers_transports(setting) && v < setting->variant_count; v++) {
+            const struct mw_setting_variant *variant = &setting->variants[v];
+            if (said == SETTINGS_SHOWN || variant->process_count == in->model->process_count ||
+                mw_crowd_common(crowd, variant->processes, variant->process_count) !=
+                    variant->process_count)
+                continue;
+            struct mw_crowd whom;
+            mw_crowd_begin(&whom, in->model);
+            mw_crowd_add_all(&whom, variant->processes, variant->process_count);
+            char *names = mw_crowd_names(&whom), *words = mw_setting_words(setting, variant);
+            mw_finding_evidence(finding, mw_format("set on %s only: %s", names, words));
+            said++;
+            free(names);
+            free(words);
+            mw_crowd_end(&whom);
+        }
+    }
+}
+
+static void report_choices(const struct choices *choices, const struct mw_dissents *dissents,
+                           struct mw_findings *out)
+{
+    const struct mw_finding_input *in = choices->in;
+    const struct choice *most = &choices->list.at[0], *few = &choices->list.at[1];
+    char *names = mw_crowd_names(&few->crowd), *others = mw_crowd_names(&most->crowd);
+    struct mw_finding *finding =
+        mw_finding_add(out, "transports-disagree", MW_WARNING,
+                       mw_format("Ranks chose differently: %s %s, %s %s", names, few->words,
+                                 others, most->words));
+    struct mw_crowd minority;
+    mw_crowd_begin(&minority, in->model);
+    for (size_t i = 0; i < choices->list.count; i++) {
+        char *whom = mw_crowd_names(&choices->list.at[i].crowd);
+        if (i < KINDS_SHOWN)
+            mw_finding_evidence(finding, mw_format("%s: %s", choices->list.at[i].words, whom));
+        for (uint32_t p = 0; i && p < in->model->process_count; p++)
+            if (mw_crowd_has(&choices->list.at[i].crowd, p))
+                mw_crowd_add(&minority, p);
+        free(whom);
+    }
+    say_settings(in, &minority, finding);
+    for (size_t i = 0; i < dissents->all.count; i++)
+        mw_finding_evidence(finding, mw_dissent_title(in, &dissents->all.at[i]));
+    finding->advice = mw_text_copy(
+        "Compare the libraries, parameters and devices of these ranks: something fails, is "
+        "missing or is set on some of them only.");
+    mw_crowd_give(&minority, finding);
+    mw_crowd_end(&minority);
+    free(names);
+    free(others);
+}
+
+static void report_pairs(const struct mw_finding_input *in, const struct mw_dissent *dissent,
+                         struct mw_findings *out)
+{
+    struct mw_finding *finding = mw_finding_add(out, "transports-disagree", MW_WARNING,
+                                                mw_dissent_title(in, dissent));
+    int one_way = mw_dissent_say(in, dissent, finding);
+    say_settings(in, &dissent->crowd, finding);
     finding->advice = mw_format(
         "Compare the libraries, parameters and devices of these ranks with those of the others: "
         "something fails, is missing or is set on some of them only.%s",
-        back ? " Where only one direction differs, look at the sender first." : "");
+        one_way ? " Where only one direction differs, look at the sender first." : "");
     mw_crowd_give(&dissent->crowd, finding);
-    free(pairs);
-}
-
-static void find_dissent(const struct comparison *comparison, struct mw_findings *out)
-{
-    const struct mw_transports *transports = comparison->in->transports;
-    size_t ways = comparison->same.names.count;
-    struct dissent *found = mw_alloc(KINDS * ways + 1, sizeof(*found));
-    for (uint32_t i = 0; i < transports->pairs.count; i++) {
-        const struct mw_pair_transport *pair = &transports->pairs.at[i];
-        int64_t way = unusual(comparison, pair);
-        if (way < 0)
-            continue;
-        unsigned kind = (unsigned)kind_of(pair);
-        struct dissent *dissent = &found[kind * ways + (size_t)way];
-        if (!dissent->pairs.count)
-            mw_crowd_begin(&dissent->crowd, comparison->in->model);
-        dissent->kind = kind;
-        dissent->way = (uint32_t)way;
-        *mw_vector_add(&dissent->pairs) = i;
-        mw_crowd_add_rank(&dissent->crowd, pair->src);
-        mw_crowd_add_rank(&dissent->crowd, pair->dst);
-    }
-    for (size_t i = 0; i < KINDS * ways; i++) {
-        if (!found[i].pairs.count)
-            continue;
-        report(comparison, &found[i], out);
-        free(found[i].pairs.at);
-        mw_crowd_end(&found[i].crowd);
-    }
-    free(found);
-}
-
-static void look_at_pairs(const struct mw_finding_input *in, struct mw_findings *out)
-{
-    struct comparison comparison = {.in = in};
-    find_same_ways(&comparison);
-    size_t cells = KINDS * (size_t)MW_SIZE_CLASSES * comparison.same.names.count + 1;
-    comparison.count = mw_alloc(cells, sizeof(*comparison.count));
-    comparison.usual = mw_alloc(cells, 1);
-    for (size_t i = 0; i < in->transports->pairs.count; i++)
-        count_pair(&comparison, &in->transports->pairs.at[i]);
-    find_usual(&comparison);
-    find_dissent(&comparison, out);
-    mw_index_free(&comparison.same.index);
-    free(comparison.same.names.at);
-    free(comparison.same.number);
-    free(comparison.count);
-    free(comparison.usual);
 }
 
 static void find(const struct mw_finding_input *in, struct mw_findings *out)
 {
-    look_at_choices(in, out);
-    look_at_pairs(in, out);
+    struct choices choices;
+    struct mw_dissents dissents;
+    choices_compare(&choices, in);
+    mw_dissents_find(in, &dissents);
+    if (choices.list.count > 1)
+        report_choices(&choices, &dissents, out);
+    else
+        for (size_t i = 0; i < dissents.all.count; i++)
+            report_pairs(in, &dissents.all.at[i], out);
+    mw_dissents_free(&dissents);
+    choices_free(&choices);
 }
 
 const struct mw_rule mw_rule_transports_disagree = {

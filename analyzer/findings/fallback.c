@@ -237,6 +237,17 @@ static void say_log(const struct fallback *found, struct mw_finding *finding)
         mw_finding_evidence(finding, mw_format("%zu more log lines of it", left));
 }
 
+static void say_line_rate(const struct fallback *found, struct mw_finding *finding)
+{
+    const struct mw_failure *lead = found->lead;
+    if (!lead->speed)
+        return;
+    char *rate = mw_line_rate_words(lead->speed);
+    const char *what = lead->device[0] ? lead->device : lead->domain[0] ? lead->domain : "the NIC";
+    mw_finding_evidence(finding, mw_format("the line rate of %s is %s", what, rate));
+    free(rate);
+}
+
 /* The provider's own library, or the one that holds it. */
 static void say_library(const struct fallback *found, struct mw_finding *finding)
 {
@@ -404,6 +415,7 @@ static void report(const struct fallback *found, struct mw_findings *out)
         mw_finding_add(out, "fallback", severity_of(found), title_of(found));
     say_failures(found, finding);
     say_log(found, finding);
+    say_line_rate(found, finding);
     say_library(found, finding);
     say_ends(found, finding);
     if (found->lead->weight != MW_FAILURE_MINOR) {

@@ -122,6 +122,27 @@ static char *pairs_words(const struct inside *inside)
     return list;
 }
 
+/* A setting that is to blame, and on which ranks it is in force where that is not all of them. */
+static void say_setting(const struct inside *inside, const char *what,
+                        const struct mw_setting *setting, const struct mw_setting_variant *variant,
+                        struct mw_finding *finding)
+{
+    char *words = mw_setting_words(setting, variant), *names = NULL;
+    if (mw_crowd_common(&inside->crowd, variant->processes, variant->process_count) <
+        inside->crowd.count) {
+        struct mw_crowd some;
+        mw_crowd_begin(&some, inside->in->model);
+        mw_crowd_add_all(&some, variant->processes, variant->process_count);
+        names = mw_crowd_names(&some);
+        mw_crowd_end(&some);
+    }
+    mw_finding_evidence(finding, mw_format("shared memory is %s %s%s%s: %s", what,
+                                           mw_origin_words(variant->in_force.origin),
+                                           names ? " of " : "", names ? names : "", words));
+    free(words);
+    free(names);
+}
+
 /* Names a setting that keeps shared memory out; 1 when it is in force here. */
 static int say_exclusion(const struct inside *inside, const char *framework, const char *name,
                          struct mw_finding *finding)
@@ -130,10 +151,7 @@ static int say_exclusion(const struct inside *inside, const char *framework, con
     if (mw_setting_excludes(inside->in->settings, framework, name, &how) <= 0 ||
         !mw_crowd_common(&inside->crowd, how.variant->processes, how.variant->process_count))
         return 0;
-    char *words = mw_setting_words(how.setting, how.variant);
-    mw_finding_evidence(finding, mw_format("shared memory is kept out %s: %s",
-                                           mw_origin_words(how.variant->in_force.origin), words));
-    free(words);
+    say_setting(inside, "kept out", how.setting, how.variant, finding);
     return 1;
 }
 
@@ -144,10 +162,7 @@ static int say_variable(const struct inside *inside, const char *name, struct mw
         setting ? mw_setting_on(setting, (uint32_t)mw_crowd_first(&inside->crowd)) : NULL;
     if (!on || !on->in_force.value[0] || !strcmp(on->in_force.value, "0"))
         return 0;
-    char *words = mw_setting_words(setting, on);
-    mw_finding_evidence(finding, mw_format("shared memory is switched off %s: %s",
-                                           mw_origin_words(on->in_force.origin), words));
-    free(words);
+    say_setting(inside, "switched off", setting, on, finding);
     return 1;
 }
 
@@ -243,6 +258,14 @@ static void report(const struct inside *inside, struct mw_findings *out)
     free(pairs);
 }
 
+/* What these ranks use instead of a fabric that failed is told there. */
+static int fell_back(const struct inside *inside, const struct mw_findings *out)
+{
+    const struct mw_finding *finding = mw_findings_of(out, "fallback");
+    return finding && finding->severity > MW_NOTICE &&
+           mw_findings_concern(out, "fallback", &inside->crowd);
+}
+
 static void find(const struct mw_finding_input *in, struct mw_findings *out)
 {
     struct inside inside = {.in = in, .first_class = MW_SIZE_CLASSES};
@@ -251,7 +274,7 @@ static void find(const struct mw_finding_input *in, struct mw_findings *out)
         if (in->transports->pairs.at[i].where == MW_WHERE_NODE &&
             in->transports->pairs.at[i].src != in->transports->pairs.at[i].dst)
             add_pair(&inside, i);
-    if (inside.pairs.count && matters(&inside))
+    if (inside.pairs.count && matters(&inside) && !fell_back(&inside, out))
         report(&inside, out);
     free(inside.pairs.at);
     mw_crowd_end(&inside.crowd);

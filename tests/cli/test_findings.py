@@ -183,6 +183,11 @@ class Fallback(Findings):
         finding = self.only(fallback_job(finish(ranks)), "fallback", "warning")
         self.says(finding, "went over vader", "between nodes it would be felt")
 
+    def test_within_a_node_it_is_one_finding(self):
+        finding = self.only(fallback_job(two_over_tcp(hosts=("node1", "node1"), size=8)),
+                            "fallback", "critical")
+        self.says(finding, "the line rate of cxi0 is 25.0 GB/s")
+
     def test_many_log_lines(self):
         ranks = two_over_tcp()
         for rank in ranks:
@@ -389,7 +394,7 @@ class NetworkInsideNode(Findings):
             facts(rank, ("env", "OMPI_MCA_btl", "tcp,self",
                          "environment, from the command line of mpirun (pid 7)"))
         finding = self.only(ranks, "network-inside-node", "warning")
-        self.says(finding, "100 %", "tcp (Open MPI BTL, eth0)", "pairs 0 -> 1, 1 -> 0", "200 MiB",
+        self.says(finding, "100 %", "tcp (Open MPI BTL, lo)", "pairs 0 -> 1, 1 -> 0", "200 MiB",
                   "OMPI_MCA_btl=tcp,self (environment, from the command line of mpirun (pid 7))")
 
     def test_a_part_of_the_pairs(self):
@@ -490,6 +495,28 @@ class Disagree(Findings):
         finding = self.only(finish(ranks), "transports-disagree", "warning")
         self.assertEqual(finding["ranks"], "3")
         self.says(finding, "rank 3 PML cm with MTL ofi, ranks 0-2 PML ob1")
+
+    def test_a_rank_without_shared_memory(self):
+        """All pairs go over TCP then; what differs are the BTLs, and why is known."""
+        ranks = [openmpi(rank, 3, btls=("self", "tcp") if rank == 2 else f.BTL_LIST)
+                 for rank in range(3)]
+        exchange(ranks)
+        facts(ranks[2], ("env", "OMPI_MCA_btl", "tcp,self"))
+        f.sockets(ranks, all_pairs(ranks, 102 * MEBI))
+        found = {one["id"]: one for one in self.found(finish(ranks))}
+        self.assertEqual(set(found), {"network-inside-node", "transports-disagree"})
+        self.says(found["transports-disagree"], "rank 2 PML ob1 with BTLs self,tcp, ranks 0-1 PML "
+                  "ob1 with BTLs self,tcp,vader", "set on rank 2 only: OMPI_MCA_btl=tcp,self "
+                  "(environment)")
+        self.assertEqual(found["transports-disagree"]["ranks"], "2")
+        self.says(found["network-inside-node"], "by the environment of rank 2: OMPI_MCA_btl=")
+
+    def test_silent_about_a_rank_that_is_alone_on_its_node(self):
+        ranks = [openmpi(0, 3), openmpi(1, 3), openmpi(2, 3, host="node2", btls=("self", "tcp"))]
+        exchange(ranks)
+        f.sockets(ranks, {(src, dst): 102 * MEBI for src in range(3) for dst in range(3)
+                          if src != dst and 2 in (src, dst)})
+        self.none(finish(ranks))
 
     def test_pairs_within_a_node(self):
         ranks = [openmpi(rank, 4) for rank in range(4)]
