@@ -26,7 +26,7 @@ extern const struct mw_kind mw_kinds[];
 /* What went one way, of the messages of a cell. */
 struct mw_matrix_part {
     int64_t src, dst;
-    uint32_t way; /* of the transports */
+    uint32_t way;                     /* of the transports */
     unsigned first_class, last_class; /* of its messages, where there are any */
     uint64_t messages, bytes, carried;
     enum mw_certainty certainty; /* the least */

@@ -127,7 +127,8 @@ static int port_compare(const void *left, const void *right)
     if (a->process != b->process)
         return a->process < b->process ? -1 : 1;
     int order = strcmp(a->port->name, b->port->name);
-    return order ? order : (a->port->number > b->port->number) - (a->port->number < b->port->number);
+    return order ? order
+                 : (a->port->number > b->port->number) - (a->port->number < b->port->number);
 }
 
 static int tcp_compare(const void *left, const void *right)

@@ -30,7 +30,7 @@ struct mw_tcp_total { /* connections over one interface, at the recorded end */
 struct mw_port_changes {
     MW_VECTOR(struct mw_port_change) ports; /* that moved most first */
     MW_VECTOR(struct mw_tcp_total) tcp;     /* that sent most first */
-    uint64_t unseen; /* descriptors that no look reached */
+    uint64_t unseen;                        /* descriptors that no look reached */
 };
 
 struct mw_port_changes *mw_port_changes_create(const struct mw_model *model);

@@ -249,8 +249,7 @@ struct mw_transport_totals *mw_transport_totals_create(const struct mw_transport
     halves_take(totals, &all);
     ways_sort(totals);
     if (totals->groups.count)
-        qsort(totals->groups.at, totals->groups.count, sizeof(totals->groups.at[0]),
-              group_compare);
+        qsort(totals->groups.at, totals->groups.count, sizeof(totals->groups.at[0]), group_compare);
     return totals;
 }
 
@@ -326,14 +325,13 @@ static enum mw_shape shape_of(const struct mw_transport_totals *totals, size_t p
         return same ? MW_SHAPE_EACH_OTHER : MW_SHAPE_ALL_TO_ALL;
     if (!same)
         return MW_SHAPE_SOME;
-    int64_t within =
-        pairs_on_nodes(totals->transports->tally->model, members->sources.at, sources);
+    int64_t within = pairs_on_nodes(totals->transports->tally->model, members->sources.at, sources);
     if (within < 0)
         return MW_SHAPE_SOME;
     if (pairs == (size_t)within)
         return MW_SHAPE_WITHIN_NODES;
     return pairs == sources * (sources - 1) - (size_t)within ? MW_SHAPE_ACROSS_NODES
-                                                              : MW_SHAPE_SOME;
+                                                             : MW_SHAPE_SOME;
 }
 
 void mw_pair_group_members(const struct mw_transport_totals *totals,

@@ -51,9 +51,9 @@ struct mw_pair_group {
 
 struct mw_transport_totals {
     const struct mw_transports *transports;
-    MW_VECTOR(struct mw_way_total) ways; /* most bytes first; none that carried nothing */
-    MW_VECTOR(struct mw_pair_group) groups;                  /* most bytes first */
-    uint64_t messages, bytes;                                /* of all pairs */
+    MW_VECTOR(struct mw_way_total) ways;    /* most bytes first; none that carried nothing */
+    MW_VECTOR(struct mw_pair_group) groups; /* most bytes first */
+    uint64_t messages, bytes;               /* of all pairs */
     uint64_t unknown_pairs, unknown_messages, unknown_bytes; /* no route, and why */
     uint64_t partly_pairs;                                   /* known for some sizes only */
 };

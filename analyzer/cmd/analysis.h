@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a subcommand needs to know about a job: the trace, opened, and the analyses that it asks for,
- * built in their order with progress and damage said on stderr. One call opens, one closes. Main
- * thread only.
+ * What a subcommand needs to know about a job: the trace, opened, and the analyses that it asks
+ * for, built in their order with progress and damage said on stderr. One call opens, one closes.
+ * Main thread only.
  */
 #ifndef MW_CMD_ANALYSIS_H
 #define MW_CMD_ANALYSIS_H
 
 #include "analyzer/cmd/command.h"
 
-enum mw_analysis_parts { /* each brings those that it builds on */
-    MW_ANALYSIS_TALLY = 1, /* all events are read */
-    MW_ANALYSIS_STUCK = 2,
-    MW_ANALYSIS_TRANSPORTS = 4,
-    MW_ANALYSIS_SETTINGS = 8, /* without reading events */
-    MW_ANALYSIS_FINDINGS = 16,
+enum mw_analysis_parts {                        /* each brings those that it builds on */
+                         MW_ANALYSIS_TALLY = 1, /* all events are read */
+                         MW_ANALYSIS_STUCK = 2,
+                         MW_ANALYSIS_TRANSPORTS = 4,
+                         MW_ANALYSIS_SETTINGS = 8, /* without reading events */
+                         MW_ANALYSIS_FINDINGS = 16,
 };
 
 struct mw_analysis {

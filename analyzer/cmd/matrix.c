@@ -95,8 +95,9 @@ static void matrix_print(const struct mw_matrix *matrix, const struct options *o
 static int matrix_write(const struct mw_analysis *analysis, const struct options *options)
 {
     struct mw_output output;
-    struct mw_matrix *matrix = mw_matrix_create(analysis->tally, analysis->transports, options->metric,
-                                                options->kind, (enum mw_matrix_by)options->by);
+    struct mw_matrix *matrix =
+        mw_matrix_create(analysis->tally, analysis->transports, options->metric, options->kind,
+                         (enum mw_matrix_by)options->by);
     mw_progress_end();
     int status = MW_EXIT_FAILED;
     if (!mw_output_open(&output, options->output, 0)) {
@@ -121,9 +122,8 @@ static int run(int argc, char **argv)
         NULL};
     struct options options = {.metric = &mw_metrics[0], .kind = &mw_kinds[0], .top = 20};
     argp_parse(&parser, argc, argv, 0, NULL, &options);
-    struct mw_analysis *analysis =
-        mw_analysis_open(&options.paths,
-                         options.metric->value ? MW_ANALYSIS_TALLY : MW_ANALYSIS_TRANSPORTS);
+    struct mw_analysis *analysis = mw_analysis_open(
+        &options.paths, options.metric->value ? MW_ANALYSIS_TALLY : MW_ANALYSIS_TRANSPORTS);
     int status = analysis ? matrix_write(analysis, &options) : MW_EXIT_FAILED;
     mw_analysis_close(analysis);
     free(options.paths.at);

@@ -100,8 +100,7 @@ static int rank_exists(const struct mw_model *model, long rank)
 static int transports_write(const struct mw_analysis *analysis, const struct options *options)
 {
     struct mw_output output;
-    if (!rank_exists(analysis->model, options->rank) ||
-        mw_output_open(&output, options->output, 0))
+    if (!rank_exists(analysis->model, options->rank) || mw_output_open(&output, options->output, 0))
         return MW_EXIT_FAILED;
     if (options->format == CSV) {
         mw_progress_end();
@@ -132,6 +131,5 @@ static int run(int argc, char **argv)
     return status;
 }
 
-const struct mw_command mw_command_transports = {"transports",
-                                                 "which transport each pair used, and why",
-                                                 "[OPTION...] TRACE...", run};
+const struct mw_command mw_command_transports = {
+    "transports", "which transport each pair used, and why", "[OPTION...] TRACE...", run};

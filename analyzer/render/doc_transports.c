@@ -22,10 +22,10 @@ const char *mw_where_word(enum mw_where where)
 
 json_t *mw_doc_way(const struct mw_way *way)
 {
-    return json_pack("{s:o, s:s, s:o, s:o, s:o, s:b}", "transport", mw_json_text(way->name),
-                     "kind", kind_word(way->kind), "layer", mw_json_known(way->layer), "device",
-                     mw_json_known(way->device), "line_rate_bits_s", mw_json_known_count(way->speed),
-                     "software", way->software);
+    return json_pack("{s:o, s:s, s:o, s:o, s:o, s:b}", "transport", mw_json_text(way->name), "kind",
+                     kind_word(way->kind), "layer", mw_json_known(way->layer), "device",
+                     mw_json_known(way->device), "line_rate_bits_s",
+                     mw_json_known_count(way->speed), "software", way->software);
 }
 
 static json_t *sizes_json(const struct mw_route_sizes *sizes)
@@ -40,8 +40,7 @@ static json_t *reached_json(const struct mw_way_total *total, uint64_t speed)
 {
     if (!total->rate_pairs)
         return json_null();
-    return json_pack("{s:f, s:o, s:I, s:I, s:o}", "bytes_s", total->best_rate,
-                     "share_of_line_rate",
+    return json_pack("{s:f, s:o, s:I, s:I, s:o}", "bytes_s", total->best_rate, "share_of_line_rate",
                      mw_json_share(total->best_rate, (double)speed / 8), "src",
                      (json_int_t)total->best_src, "dst", (json_int_t)total->best_dst, "pairs",
                      mw_json_count(total->rate_pairs));
@@ -81,11 +80,10 @@ static json_t *doc_way_total(const struct mw_transport_totals *totals,
     json_object_set_new(entry, "ranks", way_ranks(totals, total->way));
     json_object_set_new(entry, "messages", mw_json_count(total->messages));
     json_object_set_new(entry, "bytes", mw_json_count(total->bytes));
-    json_object_set_new(entry, "share",
-                        mw_json_share((double)total->bytes, (double)totals->bytes));
-    json_object_set_new(entry, "bytes_within_nodes",
-                        mw_json_count(total->bytes_where[MW_WHERE_NODE] +
-                                      total->bytes_where[MW_WHERE_SELF]));
+    json_object_set_new(entry, "share", mw_json_share((double)total->bytes, (double)totals->bytes));
+    json_object_set_new(
+        entry, "bytes_within_nodes",
+        mw_json_count(total->bytes_where[MW_WHERE_NODE] + total->bytes_where[MW_WHERE_SELF]));
     json_object_set_new(entry, "bytes_between_nodes",
                         mw_json_count(total->bytes_where[MW_WHERE_NETWORK]));
     json_object_set_new(entry, "bytes_seen", mw_json_count(total->seen));
@@ -94,9 +92,8 @@ static json_t *doc_way_total(const struct mw_transport_totals *totals,
     json_object_set_new(entry, "sizes", sizes_json(&total->sizes));
     json_object_set_new(entry, "reached_at_least", reached_json(total, way->speed));
     json_object_set_new(entry, "half_round_trip_s",
-                        total->half_round_trip_pairs
-                            ? mw_json_real(total->half_round_trip / 1e9)
-                            : json_null());
+                        total->half_round_trip_pairs ? mw_json_real(total->half_round_trip / 1e9)
+                                                     : json_null());
     return entry;
 }
 
@@ -227,8 +224,7 @@ json_t *mw_doc_transports(const struct mw_transport_totals *totals, size_t top)
     return section;
 }
 
-static json_t *pair_route_json(const struct mw_transports *transports,
-                               const struct mw_route *route)
+static json_t *pair_route_json(const struct mw_transports *transports, const struct mw_route *route)
 {
     struct mw_route_total total = {
         .way = route->way,

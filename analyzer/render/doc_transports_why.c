@@ -46,13 +46,13 @@ static void groups_free(struct groups *groups)
     free(groups->item.at);
 }
 
-static json_t *choice_json(const struct mw_process *process,
-                           const struct mw_process_choice *choice)
+static json_t *choice_json(const struct mw_process *process, const struct mw_process_choice *choice)
 {
     return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:s}", "pml", mw_json_known(choice->pml),
-                     "mtl", mw_json_known(choice->mtl), "btls", mw_json_known(choice->btls), "netmod",
-                     mw_json_known(choice->netmod), "shm", mw_json_known(choice->shm), "mpi",
-                     mw_json_known(process->library_version), "abi", mw_abi_word(process->abi));
+                     "mtl", mw_json_known(choice->mtl), "btls", mw_json_known(choice->btls),
+                     "netmod", mw_json_known(choice->netmod), "shm", mw_json_known(choice->shm),
+                     "mpi", mw_json_known(process->library_version), "abi",
+                     mw_abi_word(process->abi));
 }
 
 json_t *mw_doc_choices(const struct mw_transports *transports)
@@ -63,8 +63,8 @@ json_t *mw_doc_choices(const struct mw_transports *transports)
     for (size_t i = 0; transports->choices && i < model->process_count; i++) {
         const struct mw_process *process = mw_trace_process(model->trace, i);
         const struct mw_process_choice *choice = &transports->choices[i];
-        const char *const texts[] = {choice->pml, choice->mtl, choice->btls, choice->netmod,
-                                     choice->shm, process->library_version};
+        const char *const texts[] = {choice->pml,    choice->mtl, choice->btls,
+                                     choice->netmod, choice->shm, process->library_version};
         uint64_t key = mw_mix((uint64_t)process->abi);
         for (size_t k = 0; k < sizeof(texts) / sizeof(texts[0]); k++)
             key = mw_hash_text(key, texts[k] ? texts[k] : "");
@@ -109,13 +109,12 @@ json_t *mw_doc_chosen_items(const struct mw_model *model, const char *what, cons
 
 static json_t *log_line_json(const struct mw_log_line *line)
 {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "library",
-                     mw_json_text(line->library), "level", mw_json_known(line->level), "subsystem",
-                     mw_json_known(line->subsystem), "provider", mw_json_known(line->provider),
-                     "function", mw_json_known(line->function), "line",
-                     line->line ? mw_json_count(line->line) : json_null(), "text",
-                     mw_json_text(line->text), "count",
-                     mw_json_count(line->count ? line->count : 1));
+    return json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "library", mw_json_text(line->library), "level",
+        mw_json_known(line->level), "subsystem", mw_json_known(line->subsystem), "provider",
+        mw_json_known(line->provider), "function", mw_json_known(line->function), "line",
+        line->line ? mw_json_count(line->line) : json_null(), "text", mw_json_text(line->text),
+        "count", mw_json_count(line->count ? line->count : 1));
 }
 
 static const char *weight_word(enum mw_failure_weight weight)
@@ -152,8 +151,8 @@ json_t *mw_doc_failures(const struct mw_transports *transports, size_t top)
 {
     json_t *listed = json_array();
     for (size_t i = 0; i < transports->failures.count && i < top; i++)
-        json_array_append_new(listed, failure_json(transports->tally->model,
-                                                   &transports->failures.at[i]));
+        json_array_append_new(listed,
+                              failure_json(transports->tally->model, &transports->failures.at[i]));
     return json_pack("{s:I, s:o}", "total", (json_int_t)transports->failures.count, "listed",
                      listed);
 }
@@ -173,8 +172,7 @@ json_t *mw_doc_idle(const struct mw_transports *transports, size_t top)
 {
     json_t *listed = json_array();
     for (size_t i = 0; i < transports->idle.count && i < top; i++)
-        json_array_append_new(listed,
-                              idle_json(transports->tally->model, &transports->idle.at[i]));
+        json_array_append_new(listed, idle_json(transports->tally->model, &transports->idle.at[i]));
     return json_pack("{s:I, s:o}", "total", (json_int_t)transports->idle.count, "listed", listed);
 }
 
@@ -188,7 +186,7 @@ json_t *mw_doc_probes(const struct mw_transports *transports)
                             mw_json_text(probe->how), "why", mw_json_known(probe->why), "processes",
                             (json_int_t)probe->processes.count, "ranks",
                             mw_processes_json(transports->tally->model, probe->processes.at,
-                                           probe->processes.count)));
+                                              probe->processes.count)));
     }
     return list;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Matrices whose cells are transports (matrix.h): names, JSON members, grids of words or letters. */
+/* Matrices whose cells are transports (matrix.h): names, JSON members, grids of words or letters.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,8 +124,7 @@ static int grid_fill(struct grid *grid, const struct mw_matrix *matrix)
         return 0;
     grid->label_of = mw_alloc(matrix->cells.count, sizeof(*grid->label_of));
     for (size_t i = 0; i < matrix->cells.count; i++)
-        grid->label_of[i] =
-            label_add(grid, mw_matrix_cell_label(matrix, &matrix->cells.at[i]));
+        grid->label_of[i] = label_add(grid, mw_matrix_cell_label(matrix, &matrix->cells.at[i]));
     return grid->labels.count < sizeof(LETTERS);
 }
 
@@ -217,8 +217,8 @@ static char *cell_text(const struct mw_matrix *matrix, const struct mw_matrix_ce
     }
     if (!cell->unknown && cell->part_count)
         return text;
-    char *longer = mw_format("%s%snot known%s", text, text[0] ? ", " : "",
-                             cell->part_count ? " for all" : "");
+    char *longer =
+        mw_format("%s%snot known%s", text, text[0] ? ", " : "", cell->part_count ? " for all" : "");
     free(text);
     return longer;
 }

@@ -91,9 +91,8 @@ static char *known_text(const json_t *way)
         free(percent);
         return text;
     }
-    return mw_text_copy(concluded > 0 || !(mw_json_count_of(way, "carried_bytes") > 0)
-                            ? "concluded"
-                            : "seen");
+    return mw_text_copy(concluded > 0 || !(mw_json_count_of(way, "carried_bytes") > 0) ? "concluded"
+                                                                                       : "seen");
 }
 
 char *mw_reached_text(const json_t *way)
@@ -107,7 +106,7 @@ char *mw_reached_text(const json_t *way)
 
 void mw_text_ways(const json_t *section, FILE *out)
 {
-    static const char *const columns[] = {"transport", "device",      ">bytes", ">share",
+    static const char *const columns[] = {"transport", "device",     ">bytes", ">share",
                                           ">at least", ">half trip", "known"};
     const json_t *ways = json_object_get(section, "ways");
     size_t index;
@@ -242,8 +241,8 @@ char *mw_group_text(const json_t *group)
 static void text_unknown(const json_t *section, FILE *out)
 {
     const json_t *unknown = json_object_get(section, "unknown");
-    double pairs = mw_json_count_of(unknown, "pairs") +
-                   mw_json_count_of(unknown, "partly_known_pairs");
+    double pairs =
+        mw_json_count_of(unknown, "pairs") + mw_json_count_of(unknown, "partly_known_pairs");
     size_t index, shown = 0;
     json_t *group;
     json_array_foreach(json_object_get(json_object_get(section, "groups"), "listed"), index, group)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `mpiwatch transports` for people (transports.h). Reads only the JSON document; made for 80 columns;
- * long lists are cut and say how much is left. */
+/* `mpiwatch transports` for people (transports.h). Reads only the JSON document; made for 80
+ * columns; long lists are cut and say how much is left. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,8 +118,9 @@ static void text_ways(const json_t *section, FILE *out)
     char *moved = moved_text(section), *lost = moved_text(unknown);
     mw_text_heading(out, "Transports (%s, point-to-point)", moved);
     if (!json_array_size(ways) && !(pairs > 0))
-        mw_text_paragraph(out, MW_STYLE_PLAIN,
-                          "No two ranks exchanged messages, and none of the evidence is of a pair.");
+        mw_text_paragraph(
+            out, MW_STYLE_PLAIN,
+            "No two ranks exchanged messages, and none of the evidence is of a pair.");
     mw_text_ways(section, out);
     if (json_array_size(ways))
         fputc('\n', out);
@@ -153,9 +154,8 @@ static void text_route(const json_t *route, int of_messages, FILE *out)
 
 static const char *place_text(const json_t *entry)
 {
-    static const char *const words[][2] = {{"self", ""},
-                                           {"node", "within a node"},
-                                           {"network", "between nodes"}};
+    static const char *const words[][2] = {
+        {"self", ""}, {"node", "within a node"}, {"network", "between nodes"}};
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
         if (!strcmp(mw_json_string(entry, "where"), words[i][0]))
             return words[i][1];
@@ -201,7 +201,8 @@ static void text_groups(const json_t *section, FILE *out)
     {
         char *who = mw_group_text(group), *moved = moved_text(group);
         double pairs = mw_json_count_of(group, "pairs");
-        const char *place = strstr(mw_json_string(group, "shape"), "nodes") ? "" : place_text(group);
+        const char *place =
+            strstr(mw_json_string(group, "shape"), "nodes") ? "" : place_text(group);
         char *count = strcmp(mw_json_string(group, "shape"), "some")
                           ? mw_format("%.0f pair%s, ", pairs, plural(pairs))
                           : mw_text_copy("");
@@ -379,7 +380,8 @@ static void text_log(const json_t *section, FILE *out)
         free(ranks);
     }
     if (shown && others > 0)
-        mw_text_paragraph(out, MW_STYLE_DIM, "... %.0f more lines (--format json has them)", others);
+        mw_text_paragraph(out, MW_STYLE_DIM, "... %.0f more lines (--format json has them)",
+                          others);
     if (mw_json_count_of(log, "lost") > 0)
         mw_text_paragraph(out, MW_STYLE_PLAIN, "%.0f more log lines found no room in the trace.",
                           mw_json_count_of(log, "lost"));
@@ -418,15 +420,14 @@ static int port_dead(const json_t *port)
 {
     const char *state = mw_json_string(port, "state");
     return !(mw_json_count_of(port, "received_bytes") > 0) &&
-           !(mw_json_count_of(port, "sent_bytes") > 0) &&
-           !(mw_json_count_of(port, "errors") > 0) &&
+           !(mw_json_count_of(port, "sent_bytes") > 0) && !(mw_json_count_of(port, "errors") > 0) &&
            (!strcasecmp(state, "down") || !strcasecmp(state, "lowerlayerdown") ||
             !strcasecmp(state, "notpresent"));
 }
 
 static void text_ports(const json_t *section, FILE *out)
 {
-    static const char *const columns[] = {"node",  "port",   "state",  ">received",
+    static const char *const columns[] = {"node",  "port",       "state",  ">received",
                                           ">sent", ">mean rate", ">errors"};
     const json_t *ports = json_object_get(section, "ports");
     const json_t *listed = json_object_get(ports, "listed");
@@ -451,8 +452,8 @@ static void text_ports(const json_t *section, FILE *out)
 
 static void text_tcp(const json_t *section, FILE *out)
 {
-    static const char *const columns[] = {"interface", "ranks", ">connections", ">sent",
-                                          ">retransmits", ">round trip"};
+    static const char *const columns[] = {"interface", "ranks",        ">connections",
+                                          ">sent",     ">retransmits", ">round trip"};
     const json_t *tcp = json_object_get(section, "tcp");
     const json_t *interfaces = json_object_get(tcp, "interfaces");
     size_t index;

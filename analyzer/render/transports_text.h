@@ -9,13 +9,13 @@
 #include <jansson.h>
 #include <stdio.h>
 
-char *mw_on_ranks(const json_t *entry);          /* "ranks 0-3" */
-char *mw_way_text(const json_t *way);            /* "tcp over eth0 (Open MPI BTL)" */
-char *mw_reached_text(const json_t *way);        /* "2.30 of 25.0 GB/s" */
-char *mw_failure_text(const json_t *failure);    /* library, call, result in words, ranks */
-int mw_failure_matters(const json_t *failure);   /* MPI's choice hung on it */
+char *mw_on_ranks(const json_t *entry);        /* "ranks 0-3" */
+char *mw_way_text(const json_t *way);          /* "tcp over eth0 (Open MPI BTL)" */
+char *mw_reached_text(const json_t *way);      /* "2.30 of 25.0 GB/s" */
+char *mw_failure_text(const json_t *failure);  /* library, call, result in words, ranks */
+int mw_failure_matters(const json_t *failure); /* MPI's choice hung on it */
 char *mw_idle_text(const json_t *idle);
-char *mw_group_text(const json_t *group);        /* "ranks 0-7 with each other" */
+char *mw_group_text(const json_t *group); /* "ranks 0-7 with each other" */
 void mw_text_choices(const json_t *section, int with_version, FILE *out);
 void mw_text_ways(const json_t *section, FILE *out);
 void mw_text_probes(const json_t *section, FILE *out);

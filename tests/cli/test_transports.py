@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""mpiwatch transports and matrix --metric transport: jobs whose transports are known, in all forms."""
+"""mpiwatch transports, matrix --metric transport: jobs whose transports are known, in all forms."""
 
 import csv
 import io
