@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See settings.h. Here: from the facts of the processes to settings with their places; which place wins.
- * Main thread. */
+/* See settings.h. Here: from the facts of the processes to settings with their places; which place
+ * wins. Main thread. */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -43,7 +43,7 @@ struct gathered {
 struct gathering {
     struct mw_index names, identities;
     MW_VECTOR(struct gathered) settings;
-    MW_VECTOR(uint32_t) numbers; /* of variants in their setting, by number of identity */
+    MW_VECTOR(uint32_t) numbers;    /* of variants in their setting, by number of identity */
     MW_VECTOR(struct place) places; /* of one process */
 };
 
@@ -140,8 +140,8 @@ static int place_compare(const void *left, const void *right)
     return order ? order : (a->number > b->number) - (a->number < b->number);
 }
 
-/* What makes variants different: values and kinds of place, and for files which. A process id in the source
- * does not. */
+/* What makes variants different: values and kinds of place, and for files which. A process id in
+ * the source does not. */
 static uint64_t identity_of(const struct place *places, size_t count)
 {
     uint64_t hash = count;
@@ -159,8 +159,7 @@ static void variant_add(struct gathering *all, const struct place *places, size_
 {
     size_t number = mw_index_put(&all->names, mw_hash_bytes(1, places->key, places->length));
     if (number == all->settings.count)
-        mw_vector_add(&all->settings)->name =
-            mw_format("%.*s", (int)places->length, places->key);
+        mw_vector_add(&all->settings)->name = mw_format("%.*s", (int)places->length, places->key);
     struct gathered *setting = &all->settings.at[number];
     size_t identity = mw_index_put(&all->identities, identity_of(places, count) ^ mw_mix(number));
     if (identity == all->numbers.count) {
@@ -225,7 +224,8 @@ static void setting_make(struct mw_settings *settings, struct gathered *from, si
 
 static int setting_compare(const void *left, const void *right)
 {
-    return strcmp(((const struct mw_setting *)left)->name, ((const struct mw_setting *)right)->name);
+    return strcmp(((const struct mw_setting *)left)->name,
+                  ((const struct mw_setting *)right)->name);
 }
 
 /* Settings that name folders of plug-ins. */
@@ -334,8 +334,8 @@ const char *mw_setting_verdict_word(enum mw_setting_verdict verdict)
 
 const char *mw_setting_family_word(enum mw_setting_family family)
 {
-    static const char *const words[] = {"other", "openmpi", "pmix",      "prrte", "mpich", "intel",
-                                        "mvapich", "libfabric", "ucx",   "psm2",  "psm3"};
+    static const char *const words[] = {"other",   "openmpi",   "pmix", "prrte", "mpich", "intel",
+                                        "mvapich", "libfabric", "ucx",  "psm2",  "psm3"};
     return words[family];
 }
 

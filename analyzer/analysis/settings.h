@@ -35,7 +35,7 @@ enum mw_setting_verdict {
     MW_SETTING_LAUNCHER,   /* for mpirun and its helpers, or set by them: not for the ranks */
     MW_SETTING_UNKNOWN,    /* no loaded library knows it; suggestion where there is a close one */
     MW_SETTING_NOT_LOADED, /* known to `component`, which is installed and was not loaded */
-    MW_SETTING_IDLE,       /* its library never came, or it is another MPI's; reason: what is here */
+    MW_SETTING_IDLE, /* its library never came, or it is another MPI's; reason: what is here */
 };
 
 enum mw_setting_origin {
@@ -107,8 +107,8 @@ struct mw_exclusion {
     const struct mw_setting_variant *variant; /* value, source, processes */
     int by_name;                              /* "^ucx"; 0: a list of others */
 };
-/* Is component `name` of `framework` kept out on any process? Framework: one of Open MPI's ("pml", "mtl",
- * "btl"), or a variable with a list of names ("FI_PROVIDER", "UCX_TLS" with UCX's aliases,
+/* Is component `name` of `framework` kept out on any process? Framework: one of Open MPI's ("pml",
+ * "mtl", "btl"), or a variable with a list of names ("FI_PROVIDER", "UCX_TLS" with UCX's aliases,
  * "UCX_NET_DEVICES"). 0: it is not; 1: yes, *out is the variant that concerns most processes. */
 int mw_setting_excludes(const struct mw_settings *settings, const char *framework, const char *name,
                         struct mw_exclusion *out);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which libraries the job had loaded, by family, with the texts in their files and the plug-ins that lie
- * beside them (settings_private.h). Files are read when a setting of the family asks for it. */
+/* Which libraries the job had loaded, by family, with the texts in their files and the plug-ins
+ * that lie beside them (settings_private.h). Files are read when a setting of the family asks for
+ * it. */
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,7 +73,7 @@ static int is_fabric(const char *base)
 
 static int is_openmpi(const char *base)
 {
-    static const char *const prefixes[] = {"libmpi.so",   "libopen-", "libopen_", "libmca_",
+    static const char *const prefixes[] = {"libmpi.so",    "libopen-", "libopen_", "libmca_",
                                            "liboshmem.so", "mca_",     "libmpi_"};
     for (size_t i = 0; i < COUNT(prefixes); i++)
         if (begins(base, prefixes[i]))
@@ -161,10 +162,10 @@ void mw_libraries_folder(struct mw_libraries *libraries, enum mw_setting_family 
 /* Plug-ins lie where a loaded one came from, else in a folder beside the library. */
 static void plugins_find(struct mw_libraries *libraries, enum mw_setting_family family)
 {
-    static const char *const beside[MW_FAMILIES][2] = {[MW_FAMILY_OPENMPI] = {"openmpi"},
-                                                       [MW_FAMILY_LIBFABRIC] = {"libfabric",
-                                                                                "prov"},
-                                                       [MW_FAMILY_UCX] = {"ucx"}};
+    static const char *const beside[MW_FAMILIES][2] = {
+        [MW_FAMILY_OPENMPI] = {"openmpi"},
+        [MW_FAMILY_LIBFABRIC] = {"libfabric", "prov"},
+        [MW_FAMILY_UCX] = {"ucx"}};
     const char *library = NULL;
     struct mw_index folders = {0};
     for (size_t i = 0; beside[family][0] && i < libraries->modules.count; i++) {
@@ -182,16 +183,16 @@ static void plugins_find(struct mw_libraries *libraries, enum mw_setting_family 
         }
     }
     for (int i = 0; !folders.count && library && i < 2 && beside[family][i]; i++) {
-        char *folder = mw_format("%.*s%s", (int)(mw_path_base(library) - library), library,
-                                 beside[family][i]);
+        char *folder =
+            mw_format("%.*s%s", (int)(mw_path_base(library) - library), library, beside[family][i]);
         plugins_read(libraries, family, folder);
         free(folder);
     }
     mw_index_free(&folders);
 }
 
-/* Open MPI's components are files that MPI_Init loads, or they are inside its libraries: only a process
- * that came through MPI_Init can tell. */
+/* Open MPI's components are files that MPI_Init loads, or they are inside its libraries: only a
+ * process that came through MPI_Init can tell. */
 static int components_seen(const struct mw_libraries *libraries)
 {
     for (size_t i = 0; i < libraries->modules.count; i++)
@@ -226,10 +227,9 @@ static void set_read(struct mw_libraries *libraries, enum mw_setting_family fami
         if (!belongs(family, module))
             continue;
         set->loaded++;
-        const char *reason =
-            set->reason ? NULL
-                        : mw_image_texts_add(texts, module->path, module->build_id,
-                                       module->build_id_size);
+        const char *reason = set->reason ? NULL
+                                         : mw_image_texts_add(texts, module->path, module->build_id,
+                                                              module->build_id_size);
         if (reason)
             set->reason = mw_format("%s was loaded, but %s", mw_path_base(module->path), reason);
     }
@@ -260,8 +260,9 @@ struct mw_library_set *mw_libraries_set(struct mw_libraries *libraries,
     return set;
 }
 
-/* Parts of Open MPI that several components share register names for them, and are loaded with them.
- * They lie in the plug-in's folder, some folders above, or beside the library. NULL when it was found. */
+/* Parts of Open MPI that several components share register names for them, and are loaded with
+ * them. They lie in the plug-in's folder, some folders above, or beside the library. NULL when it
+ * was found. */
 static const char *shared_part_add(struct mw_image_texts *texts, const char *plugin,
                                    const char *needed)
 {
@@ -339,8 +340,8 @@ static int was_seen(const struct mw_process *process, const char *library)
 /* A library that has libfabric or UCX inside, without a file of their own. */
 static int is_inside(struct mw_libraries *libraries, enum mw_setting_family family)
 {
-    static const char *const marks[MW_FAMILIES] = {[MW_FAMILY_LIBFABRIC] = "FI_LOG_LEVEL",
-                                                   [MW_FAMILY_UCX] = "UCX_CONFIG_DIR"};
+    static const char *const marks[MW_FAMILIES] = {
+        [MW_FAMILY_LIBFABRIC] = "FI_LOG_LEVEL", [MW_FAMILY_UCX] = "UCX_CONFIG_DIR"};
     struct mw_library_set *mpi = mw_libraries_set(
         libraries, libraries->abi == MW_ABI_OPENMPI ? MW_FAMILY_OPENMPI : MW_FAMILY_MPICH);
     if (!mpi->texts)

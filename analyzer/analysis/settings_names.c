@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Verdicts on the names of settings (settings.h): whose they are, whether their library came, whether
- * it has the name. Certain or silent: what one cannot be sure of is "not checked".
+ * Verdicts on the names of settings (settings.h): whose they are, whether their library came,
+ * whether it has the name. Certain or silent: what one cannot be sure of is "not checked".
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -86,10 +86,11 @@ int mw_setting_by_launcher(const char *name)
 static int for_launcher(const char *rest)
 {
     static const char *const parts[] = {
-        "plm",     "ras",    "rmaps",  "rml",   "oob",   "odls",      "ess",      "errmgr",
-        "filem",   "iof",    "grpcomm", "routed", "rtc",  "schizo",    "snapc",    "sstore",
-        "state",   "regx",   "dfs",    "notifier", "sensor", "propagate", "orte",  "prte",
-        "pmix",    "rank",   "hostfile", "prteif", "prtereachable", "prtebacktrace", "prtedl"};
+        "plm",           "ras",           "rmaps", "rml",     "oob",    "odls",     "ess",
+        "errmgr",        "filem",         "iof",   "grpcomm", "routed", "rtc",      "schizo",
+        "snapc",         "sstore",        "state", "regx",    "dfs",    "notifier", "sensor",
+        "propagate",     "orte",          "prte",  "pmix",    "rank",   "hostfile", "prteif",
+        "prtereachable", "prtebacktrace", "prtedl"};
     size_t length = strcspn(rest, "_");
     for (size_t i = 0; i < COUNT(parts); i++)
         if (length == strlen(parts[i]) && !strncmp(rest, parts[i], length))
@@ -100,12 +101,13 @@ static int for_launcher(const char *rest)
 int mw_framework_known(const char *word, size_t length)
 {
     static const char *const names[] = {
-        "pml",    "mtl",   "btl",      "coll",     "osc",    "io",      "fs",      "fbtl",
-        "fcoll",  "topo",  "sharedfp", "vprotocol", "op",    "bml",     "mpool",   "rcache",
-        "allocator", "smsc", "accelerator", "part", "memory", "shmem",  "patcher", "mpi",
-        "opal",   "hwloc", "crs",      "rte",      "hook",   "if",      "reachable", "timer",
-        "threads", "mca",  "dl",       "backtrace", "pstat", "compress", "spml",   "scoll",
-        "memheap", "atomic", "sshmem"};
+        "pml",       "mtl",     "btl",       "coll",     "osc",         "io",      "fs",
+        "fbtl",      "fcoll",   "topo",      "sharedfp", "vprotocol",   "op",      "bml",
+        "mpool",     "rcache",  "allocator", "smsc",     "accelerator", "part",    "memory",
+        "shmem",     "patcher", "mpi",       "opal",     "hwloc",       "crs",     "rte",
+        "hook",      "if",      "reachable", "timer",    "threads",     "mca",     "dl",
+        "backtrace", "pstat",   "compress",  "spml",     "scoll",       "memheap", "atomic",
+        "sshmem"};
     for (size_t i = 0; i < COUNT(names); i++)
         if (length == strlen(names[i]) && !strncmp(word, names[i], length))
             return 1;
@@ -170,7 +172,8 @@ static struct mw_plugin *plugin_of(struct mw_library_set *set, const char *rest)
     for (size_t i = 0; i < set->plugins.count; i++) {
         const char *stem = set->plugins.at[i].name + strlen("mca_");
         size_t length = strcspn(stem, ".");
-        if (length > most && !strncmp(rest, stem, length) && (rest[length] == '_' || !rest[length])) {
+        if (length > most && !strncmp(rest, stem, length) &&
+            (rest[length] == '_' || !rest[length])) {
             most = length;
             best = &set->plugins.at[i];
         }
@@ -183,9 +186,9 @@ static char *component_of(const struct mw_plugin *plugin)
 {
     const char *stem = plugin->name + strlen("mca_");
     size_t first = strcspn(stem, "_."), all = strcspn(stem, ".");
-    return all > first ? mw_format("%.*s/%.*s", (int)first, stem, (int)(all - first - 1),
-                                   stem + first + 1)
-                       : mw_format("%.*s", (int)all, stem);
+    return all > first
+               ? mw_format("%.*s/%.*s", (int)first, stem, (int)(all - first - 1), stem + first + 1)
+               : mw_format("%.*s", (int)all, stem);
 }
 
 static void judge_openmpi(struct mw_settings *settings, struct mw_setting *setting)
@@ -209,7 +212,8 @@ static void judge_openmpi(struct mw_settings *settings, struct mw_setting *setti
     }
     struct mw_plugin *plugin = plugin_of(set, rest);
     struct mw_image_texts *more = plugin && !plugin->loaded ? mw_plugin_texts(plugin) : NULL;
-    enum mw_image_texts_found found = mw_spelling_find(spelling, set->texts, more, setting->name, &file);
+    enum mw_image_texts_found found =
+        mw_spelling_find(spelling, set->texts, more, setting->name, &file);
     if (found == MW_TEXTS_NOT && plugin && !plugin->loaded && !more) {
         unchecked(settings, setting, plugin->reason);
     } else if (found == MW_TEXTS_NOT) {
@@ -290,7 +294,8 @@ static void judge_pieces(struct mw_settings *settings, struct mw_setting *settin
         unchecked(settings, setting, set->reason);
         return;
     }
-    enum mw_image_texts_found found = mw_spelling_find(spelling, set->texts, NULL, setting->name, &file);
+    enum mw_image_texts_found found =
+        mw_spelling_find(spelling, set->texts, NULL, setting->name, &file);
     if (found == MW_TEXTS_FOUND) {
         known(setting, file);
         return;
@@ -316,9 +321,7 @@ static void judge_pieces(struct mw_settings *settings, struct mw_setting *settin
 
 static const char *library_word(enum mw_setting_family family)
 {
-    return family == MW_FAMILY_UCX    ? "UCX"
-           : family == MW_FAMILY_PSM2 ? "PSM2"
-                                      : "libfabric";
+    return family == MW_FAMILY_UCX ? "UCX" : family == MW_FAMILY_PSM2 ? "PSM2" : "libfabric";
 }
 
 /* What this job has instead, as far as it is known. */
@@ -340,8 +343,7 @@ static char *instead(const struct mw_settings *settings, enum mw_setting_family 
         if (mw_setting_excludes(settings, framework, component, &exclusion))
             text = mw_format("Open MPI comes to it by component %s/%s, which %s=%s (%s) keeps out",
                              framework, component, exclusion.setting->name,
-                             exclusion.variant->in_force.value,
-                             exclusion.variant->in_force.source);
+                             exclusion.variant->in_force.value, exclusion.variant->in_force.source);
         else
             text = mw_format("Open MPI comes to it by component %s/%s, which it did not choose",
                              framework, component);
@@ -359,8 +361,8 @@ static int never_came(struct mw_settings *settings, struct mw_setting *setting)
     if (came == 1)
         return 0;
     if (came < 0) {
-        char *why = mw_format("%s was not seen, but may be inside another library",
-                              library_word(family));
+        char *why =
+            mw_format("%s was not seen, but may be inside another library", library_word(family));
         unchecked(settings, setting, why);
         free(why);
         return 1;
@@ -411,11 +413,11 @@ static int other_mpi(struct mw_settings *settings, struct mw_setting *setting)
 /* "UCX_HOME": where a module system or a package manager says that something is installed. */
 static int is_folder_name(const char *name)
 {
-    static const char *const words[] = {"HOME",    "ROOT",   "DIR",  "PATH",    "PREFIX", "VERSION",
-                                        "BASE",    "INC",    "LIB",  "INCLUDE", "LIBDIR", "BIN",
-                                        "INCDIR",  "BINDIR", "LIBS", "BUILD",   "DESTDIR", "CC",
-                                        "CXX",     "F77",    "F90",  "FC",      "LD",     "VER",
-                                        "LIBRARY", "MODULE", "MODULEFILE"};
+    static const char *const words[] = {
+        "HOME", "ROOT",  "DIR",     "PATH",    "PREFIX", "VERSION",   "BASE",
+        "INC",  "LIB",   "INCLUDE", "LIBDIR",  "BIN",    "INCDIR",    "BINDIR",
+        "LIBS", "BUILD", "DESTDIR", "CC",      "CXX",    "F77",       "F90",
+        "FC",   "LD",    "VER",     "LIBRARY", "MODULE", "MODULEFILE"};
     const char *last = strchr(name, '_') + 1;
     if (begins(name, "I_MPI_"))
         last = name + 6;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What settings.c (places and variants), settings_libraries.c (files of the job's libraries),
- * settings_names.c (verdicts on names), settings_spelling.c (names made of pieces) and settings_values.c (lists of names)
- * share. Main thread, while settings are built. */
+ * settings_names.c (verdicts on names), settings_spelling.c (names made of pieces) and
+ * settings_values.c (lists of names) share. Main thread, while settings are built. */
 #ifndef MW_ANALYSIS_SETTINGS_PRIVATE_H
 #define MW_ANALYSIS_SETTINGS_PRIVATE_H
 
@@ -16,13 +16,13 @@ struct mw_plugin {
     const char *name; /* "mca_btl_tcp.so", part of path */
     int loaded;
     struct mw_image_texts *texts; /* its own, once asked for */
-    const char *reason;     /* why there are none */
+    const char *reason;           /* why there are none */
 };
 
 /* The libraries of one family that the job had loaded. */
 struct mw_library_set {
     int looked;
-    size_t loaded;          /* objects, of all processes */
+    size_t loaded;                /* objects, of all processes */
     struct mw_image_texts *texts; /* NULL: cannot be judged, and reason says why */
     char *reason;
     MW_VECTOR(struct mw_plugin) plugins;
@@ -64,12 +64,14 @@ struct mw_spelling {
     int joint;      /* the pieces but the last end in "_" themselves */
     unsigned flags; /* enum mw_image_texts_flags */
     int upper;      /* names are in capitals */
-    int (*known_first)(const char *word, size_t length); /* words to be preferred in front; or NULL */
+    int (*known_first)(const char *word,
+                       size_t length); /* words to be preferred in front; or NULL */
 };
 /* The name can be made of texts of these sets (more: a second one, or NULL). */
 enum mw_image_texts_found mw_spelling_find(const struct mw_spelling *spelling,
-                                     const struct mw_image_texts *texts, const struct mw_image_texts *more,
-                                     const char *name, const char **file);
+                                           const struct mw_image_texts *texts,
+                                           const struct mw_image_texts *more, const char *name,
+                                           const char **file);
 /* A name close by that can be made of them; NULL none. Free it. */
 char *mw_spelling_suggest(const struct mw_spelling *spelling, const struct mw_image_texts *texts,
                           const struct mw_image_texts *more, const char *name);

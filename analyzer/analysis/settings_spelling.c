@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Names that libraries make of pieces (settings_private.h): "UCX_" + "RC_VERBS_" + "TX_MIN_INLINE". A
- * name is known when some way to cut it gives nothing but texts of the library; a suggestion is a
+ * Names that libraries make of pieces (settings_private.h): "UCX_" + "RC_VERBS_" + "TX_MIN_INLINE".
+ * A name is known when some way to cut it gives nothing but texts of the library; a suggestion is a
  * name of which one piece was exchanged for a text close by.
  */
 #include <ctype.h>
@@ -23,7 +23,8 @@ struct word {
 };
 
 static int word_split(struct word *word, const struct mw_spelling *spelling,
-                      const struct mw_image_texts *texts, const struct mw_image_texts *more, const char *name)
+                      const struct mw_image_texts *texts, const struct mw_image_texts *more,
+                      const char *name)
 {
     size_t skip = strlen(spelling->prefix);
     if (strncmp(name, spelling->prefix, skip) || !name[skip])
@@ -119,8 +120,9 @@ static int see_perhaps(const struct word *word, const struct piece *piece, size_
 }
 
 enum mw_image_texts_found mw_spelling_find(const struct mw_spelling *spelling,
-                                     const struct mw_image_texts *texts, const struct mw_image_texts *more,
-                                     const char *name, const char **file)
+                                           const struct mw_image_texts *texts,
+                                           const struct mw_image_texts *more, const char *name,
+                                           const char **file)
 {
     struct word word;
     *file = NULL;
@@ -188,15 +190,15 @@ static int try_text(const char *text, void *context)
         most = search->distance;
     if (length > old + most || old > length + most || !fits(search, text, length))
         return 0;
-    unsigned distance = mw_word_distance(search->word->text + gap.start, old, text, length, most,
-                                         MW_TEXTS_FOLD);
+    unsigned distance =
+        mw_word_distance(search->word->text + gap.start, old, text, length, most, MW_TEXTS_FOLD);
     if (distance > most)
         return 0;
     unsigned rank = rank_of(search, text, length);
-    int better = !search->best || distance < search->distance ||
-                 (distance == search->distance &&
-                  (rank < search->rank ||
-                   (rank == search->rank && strcmp(text, search->best) < 0)));
+    int better =
+        !search->best || distance < search->distance ||
+        (distance == search->distance &&
+         (rank < search->rank || (rank == search->rank && strcmp(text, search->best) < 0)));
     if (better) {
         search->best = text;
         search->gap = gap;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Values that are lists of names (settings.h): which component they keep out, and names in them that
- * nothing installed has. The rules are the libraries' own: "^" in front keeps out what follows, else
- * only what is listed may be used.
+ * Values that are lists of names (settings.h): which component they keep out, and names in them
+ * that nothing installed has. The rules are the libraries' own: "^" in front keeps out what
+ * follows, else only what is listed may be used.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -22,7 +22,8 @@ static const struct {
     {"sm", {"posix", "sysv", "xpmem", "cma", "knem", "mm"}},
     {"shm", {"posix", "sysv", "xpmem", "cma", "knem", "mm"}},
     {"ib",
-     {"rc_verbs", "rc_mlx5", "ud_verbs", "ud_mlx5", "dc_mlx5", "gga_mlx5", "srd", "rc", "ud", "dc"}},
+     {"rc_verbs", "rc_mlx5", "ud_verbs", "ud_mlx5", "dc_mlx5", "gga_mlx5", "srd", "rc", "ud",
+      "dc"}},
     {"rc", {"rc_verbs", "rc_mlx5"}},
     {"rc_v", {"rc_verbs"}},
     {"rc_x", {"rc_mlx5"}},
@@ -156,7 +157,7 @@ int mw_setting_excludes(const struct mw_settings *settings, const char *framewor
                         struct mw_exclusion *out)
 {
     char *variable = isupper((unsigned char)framework[0]) ? mw_text_copy(framework)
-                                                           : mw_format("OMPI_MCA_%s", framework);
+                                                          : mw_format("OMPI_MCA_%s", framework);
     const struct mw_setting *setting = mw_settings_find(settings, variable);
     int found = 0;
     for (size_t i = 0; setting && !found && i < setting->variant_count; i++) {
@@ -281,11 +282,12 @@ static void close_plugins(struct mw_library_set *set, const struct list_kind *ki
 static void close_components(const struct mw_image_texts *texts, struct close_word *close)
 {
     static const char *const components[] = {
-        "ob1",  "ucx",   "cm",    "monitoring", "ofi",     "psm2",    "portals4", "tcp",
-        "self", "vader", "sm",    "openib",     "uct",     "smcuda",  "ugni",     "usnic",
-        "tuned", "basic", "libnbc", "han",      "adapt",   "inter",   "sync",     "hcoll",
-        "ucc",  "rdma",  "pt2pt", "ompio",      "romio321", "romio341", "ufs",    "lustre",
-        "gpfs", "posix", "vulcan", "dynamic",   "cma",     "knem",    "xpmem",    "rocm", "cuda"};
+        "ob1",      "ucx",      "cm",    "monitoring", "ofi",    "psm2",  "portals4",
+        "tcp",      "self",     "vader", "sm",         "openib", "uct",   "smcuda",
+        "ugni",     "usnic",    "tuned", "basic",      "libnbc", "han",   "adapt",
+        "inter",    "sync",     "hcoll", "ucc",        "rdma",   "pt2pt", "ompio",
+        "romio321", "romio341", "ufs",   "lustre",     "gpfs",   "posix", "vulcan",
+        "dynamic",  "cma",      "knem",  "xpmem",      "rocm",   "cuda"};
     for (size_t i = 0; i < COUNT(components); i++)
         if (mw_image_texts_has(texts, components[i], strlen(components[i]), 0))
             close_try(close, components[i]);
@@ -293,11 +295,11 @@ static void close_components(const struct mw_image_texts *texts, struct close_wo
 
 static void close_known(const struct list_kind *kind, struct close_word *close)
 {
-    static const char *const providers[] = {"tcp",   "verbs", "cxi",     "efa",  "psm2", "psm3",
-                                            "opx",   "shm",   "sockets", "udp",  "gni",  "ofi_rxm",
-                                            "usnic", "ucx",   "lnx",     "ofi_rxd"};
-    static const char *const transports[] = {"tcp", "self", "all", "posix", "sysv", "cma", "xpmem",
-                                             "knem"};
+    static const char *const providers[] = {
+        "tcp",     "verbs", "cxi", "efa",     "psm2",  "psm3", "opx", "shm",
+        "sockets", "udp",   "gni", "ofi_rxm", "usnic", "ucx",  "lnx", "ofi_rxd"};
+    static const char *const transports[] = {"tcp",  "self", "all",   "posix",
+                                             "sysv", "cma",  "xpmem", "knem"};
     if (kind->family == MW_FAMILY_LIBFABRIC)
         for (size_t i = 0; i < COUNT(providers); i++)
             close_try(close, providers[i]);
@@ -354,7 +356,8 @@ static void strangers_find(struct mw_settings *settings, struct mw_library_set *
         close_known(kind, &close);
         if (kind->family == MW_FAMILY_OPENMPI)
             close_components(set->texts, &close);
-        /* Keeping out what is not there is common in defaults of a site: only a slip is of interest. */
+        /* Keeping out what is not there is common in defaults of a site: only a slip is of
+         * interest. */
         if (words.negated && (!close.best[0] || close.distance > 1 || strlen(word) < 3))
             continue;
         struct mw_setting_stranger *stranger = mw_vector_add(&found);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See texts.h. Sections of data are kept as they are; an open hash table holds the whole texts that are
- * names, a list those that are patterns. */
+/* See texts.h. Sections of data are kept as they are; an open hash table holds the whole texts that
+ * are names, a list those that are patterns. */
 #include "analyzer/analysis/texts.h"
 
 #include <ctype.h>
@@ -15,10 +15,10 @@
 #include "analyzer/base/index.h"
 #include "analyzer/base/memory.h"
 
-#define NAME_MOST    128                  /* characters of a name */
-#define FILE_MOST    ((off_t)1 << 30)     /* bytes of a file that is read */
-#define LITERALS_MIN 4                    /* letters that a pattern must have of its own */
-#define CONVERSIONS  4                    /* in a pattern: matching must stay short */
+#define NAME_MOST    128              /* characters of a name */
+#define FILE_MOST    ((off_t)1 << 30) /* bytes of a file that is read */
+#define LITERALS_MIN 4                /* letters that a pattern must have of its own */
+#define CONVERSIONS  4                /* in a pattern: matching must stay short */
 
 struct file {
     char *name; /* base name */
@@ -206,8 +206,8 @@ static void sections_take(struct mw_image_texts *texts, Elf *elf)
     }
 }
 
-const char *mw_image_texts_add(struct mw_image_texts *texts, const char *path, const uint8_t *build_id,
-                         size_t build_id_size)
+const char *mw_image_texts_add(struct mw_image_texts *texts, const char *path,
+                               const uint8_t *build_id, size_t build_id_size)
 {
     struct stat state;
     const char *reason = NULL, *slash = strrchr(path, '/');
@@ -228,8 +228,7 @@ const char *mw_image_texts_add(struct mw_image_texts *texts, const char *path, c
         close(fd);
         return reason;
     }
-    *mw_vector_add(&texts->files) =
-        (struct file){mw_text_copy(slash ? slash + 1 : path), elf, fd};
+    *mw_vector_add(&texts->files) = (struct file){mw_text_copy(slash ? slash + 1 : path), elf, fd};
     sections_take(texts, elf);
     return NULL;
 }
@@ -246,9 +245,8 @@ const char *mw_image_texts_needed(const struct mw_image_texts *texts, size_t *at
         Elf_Data *data = elf_getdata(section, NULL);
         while (data && *at < INT_MAX && gelf_getdyn(data, (int)*at, &entry)) {
             ++*at;
-            const char *name = entry.d_tag == DT_NEEDED
-                                   ? elf_strptr(elf, header.sh_link, entry.d_un.d_val)
-                                   : NULL;
+            const char *name =
+                entry.d_tag == DT_NEEDED ? elf_strptr(elf, header.sh_link, entry.d_un.d_val) : NULL;
             if (name)
                 return name;
         }
@@ -257,29 +255,30 @@ const char *mw_image_texts_needed(const struct mw_image_texts *texts, size_t *at
     return NULL;
 }
 
-static const struct entry *slot_find(const struct mw_image_texts *texts, const char *word, size_t length,
-                                     unsigned flags)
+static const struct entry *slot_find(const struct mw_image_texts *texts, const char *word,
+                                     size_t length, unsigned flags)
 {
     if (!texts->slot_count || !length || length >= NAME_MOST)
         return NULL;
     size_t at = fold_hash(word, length) & (texts->slot_count - 1);
     for (; texts->slots[at].text; at = (at + 1) & (texts->slot_count - 1)) {
         const char *text = texts->slots[at].text;
-        int same = flags & MW_TEXTS_FOLD ? !strncasecmp(text, word, length)
-                                         : !strncmp(text, word, length);
+        int same =
+            flags & MW_TEXTS_FOLD ? !strncasecmp(text, word, length) : !strncmp(text, word, length);
         if (same && !text[length])
             return &texts->slots[at];
     }
     return NULL;
 }
 
-int mw_image_texts_has(const struct mw_image_texts *texts, const char *word, size_t length, unsigned flags)
+int mw_image_texts_has(const struct mw_image_texts *texts, const char *word, size_t length,
+                       unsigned flags)
 {
     return slot_find(texts, word, length, flags) != NULL;
 }
 
-const char *mw_image_texts_file_of(const struct mw_image_texts *texts, const char *word, size_t length,
-                             unsigned flags)
+const char *mw_image_texts_file_of(const struct mw_image_texts *texts, const char *word,
+                                   size_t length, unsigned flags)
 {
     const struct entry *entry = slot_find(texts, word, length, flags);
     return entry ? texts->files.at[entry->file].name : NULL;
@@ -300,8 +299,8 @@ static int ends_there(const struct part *part, const char *word, size_t length, 
     return 0;
 }
 
-enum mw_image_texts_found mw_image_texts_find(const struct mw_image_texts *texts, const char *word, size_t length,
-                                  unsigned flags)
+enum mw_image_texts_found mw_image_texts_find(const struct mw_image_texts *texts, const char *word,
+                                              size_t length, unsigned flags)
 {
     if (mw_image_texts_has(texts, word, length, flags))
         return MW_TEXTS_FOUND;
@@ -337,8 +336,8 @@ int mw_image_texts_pattern(const struct mw_image_texts *texts, const char *word,
     return 0;
 }
 
-void mw_image_texts_each(const struct mw_image_texts *texts, int (*visit)(const char *text, void *context),
-                   void *context)
+void mw_image_texts_each(const struct mw_image_texts *texts,
+                         int (*visit)(const char *text, void *context), void *context)
 {
     for (size_t i = 0; i < texts->slot_count; i++)
         if (texts->slots[i].text && visit(texts->slots[i].text, context))

@@ -44,14 +44,14 @@ static json_t *setting_json(const struct mw_model *model, const struct mw_settin
     json_t *variants = json_array();
     for (size_t i = 0; i < setting->variant_count && i < VARIANTS_LISTED; i++)
         json_array_append_new(variants, variant_json(model, &setting->variants[i]));
-    return json_pack(
-        "{s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:b, s:b, s:o, s:o}", "name",
-        mw_json_text(setting->name), "family", mw_setting_family_word(setting->family), "verdict",
-        mw_setting_verdict_word(setting->verdict), "reason", mw_json_text(setting->reason),
-        "suggestion", mw_json_text(setting->suggestion), "component",
-        mw_json_text(setting->component), "library", mw_json_text(setting->library), "everywhere",
-        setting->everywhere, "by_launcher", setting->by_launcher, "distinct",
-        mw_json_count(setting->variant_count), "variants", variants);
+    return json_pack("{s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:b, s:b, s:o, s:o}", "name",
+                     mw_json_text(setting->name), "family", mw_setting_family_word(setting->family),
+                     "verdict", mw_setting_verdict_word(setting->verdict), "reason",
+                     mw_json_text(setting->reason), "suggestion", mw_json_text(setting->suggestion),
+                     "component", mw_json_text(setting->component), "library",
+                     mw_json_text(setting->library), "everywhere", setting->everywhere,
+                     "by_launcher", setting->by_launcher, "distinct",
+                     mw_json_count(setting->variant_count), "variants", variants);
 }
 
 json_t *mw_doc_settings(const struct mw_model *model, const struct mw_settings *settings)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The report for people: settings of MPI and the fabric (settings.h). Those that somebody made a mistake in
- * come first, then those of files, then the rest; what the launcher sets in each job is left out.
+ * The report for people: settings of MPI and the fabric (settings.h). Those that somebody made a
+ * mistake in come first, then those of files, then the rest; what the launcher sets in each job is
+ * left out.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -28,8 +29,9 @@ static int has_strangers(const json_t *setting)
 {
     size_t index;
     json_t *variant;
-    json_array_foreach(json_object_get(setting, "variants"), index, variant) if (json_array_size(
-        json_object_get(variant, "strangers"))) return 1;
+    json_array_foreach(
+        json_object_get(setting, "variants"), index,
+        variant) if (json_array_size(json_object_get(variant, "strangers"))) return 1;
     return 0;
 }
 

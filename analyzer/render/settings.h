@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The settings of MPI and the fabric (analyzer/analysis/settings.h) as a section of the JSON document
+ * The settings of MPI and the fabric (analyzer/analysis/settings.h) as a section of the JSON
+ * document
  * ("settings"), and its text form, which reads nothing but the document. Main thread only.
  */
 #ifndef MW_RENDER_SETTINGS_H

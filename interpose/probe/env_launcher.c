@@ -33,9 +33,9 @@ static const char *base_of(const char *path)
 
 static int is_launcher(const char *name)
 {
-    static const char *const prefixes[] = {"mpirun",     "mpiexec",      "orterun",   "orted",
-                                           "oshrun",     "prterun",      "prted",     "prun",
-                                           "prte",       "hydra_pmi",    "hydra_bst", "pmi_proxy"};
+    static const char *const prefixes[] = {"mpirun", "mpiexec",   "orterun",   "orted",
+                                           "oshrun", "prterun",   "prted",     "prun",
+                                           "prte",   "hydra_pmi", "hydra_bst", "pmi_proxy"};
     for (size_t i = 0; i < COUNT(prefixes); i++)
         if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
             return 1;
@@ -249,8 +249,8 @@ static unsigned arguments_read(struct launcher *launcher, uint64_t pid)
 void mw_params_launchers(struct mw_params *params)
 {
     struct mw_env_run *run = params->run;
-    struct launcher *launcher = mmap(NULL, sizeof *launcher, PROT_READ | PROT_WRITE,
-                                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct launcher *launcher =
+        mmap(NULL, sizeof *launcher, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (launcher == MAP_FAILED)
         return;
     launcher->params = params;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One file of parameters, line by line from its end: of two lines for one name the later counts, and
- * places are told from the strongest on (env_params.h). Bounded: 64 KiB and 5000 lines of a file. See
- * environment.h for the rules of this code.
+ * One file of parameters, line by line from its end: of two lines for one name the later counts,
+ * and places are told from the strongest on (env_params.h). Bounded: 64 KiB and 5000 lines of a
+ * file. See environment.h for the rules of this code.
  */
 #include <string.h>
 
@@ -61,8 +61,7 @@ static int told(struct mw_params *params, const char *key, const char *value, co
 void mw_params_place(struct mw_params *params, const char *key, const char *value,
                      const char *source, enum mw_params_rank rank)
 {
-    static const char *const sections[] = {"parameter", "parameter.override",
-                                           "parameter.perhaps"};
+    static const char *const sections[] = {"parameter", "parameter.override", "parameter.perhaps"};
     struct mw_env_run *run = params->run;
     char numbered[NAME_MAX_ + 64];
     struct mw_text text;

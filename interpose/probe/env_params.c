@@ -49,9 +49,9 @@ static const char *text_in(const struct mw_module_entry *module, uintptr_t at)
     return NULL;
 }
 
-/* Where Open MPI was configured to look for its files. It keeps a table of folders, the prefix first and
- * that one eighth, all of them texts that begin with "/" or with "${": read before MPI_Init, when it
- * has not been expanded yet. NULL: not found. */
+/* Where Open MPI was configured to look for its files. It keeps a table of folders, the prefix
+ * first and that one eighth, all of them texts that begin with "/" or with "${": read before
+ * MPI_Init, when it has not been expanded yet. NULL: not found. */
 static const char *configured(const struct mw_module_entry *module, const char **prefix)
 {
     uintptr_t table = (uintptr_t)mw_elf_symbol(module, "mca_installdirs_config_component");
@@ -172,8 +172,7 @@ static void openmpi_take(struct mw_params *params)
     const char *named = mw_env_variable(MCA "mca_base_param_files");
     char sysconf[1024];
     sysconf_find(sysconf, sizeof sysconf);
-    installation_take(params, sysconf, MCA, "openmpi-mca-params-override.conf",
-                      MW_PARAMS_OVERRIDE);
+    installation_take(params, sysconf, MCA, "openmpi-mca-params-override.conf", MW_PARAMS_OVERRIDE);
     list_take(params, mw_env_variable(MCA "mca_base_envar_file_prefix"), MW_PARAMS_ORDINARY);
     /* Sets of parameters: versions differ in whether they find these at all. */
     params->words = ", a set of parameters that Open MPI may not read";
@@ -191,7 +190,8 @@ static void openmpi_take(struct mw_params *params)
     installation_take(params, sysconf, "PRTE_MCA_", "prte-mca-params.conf", MW_PARAMS_ORDINARY);
 }
 
-/* UCX: the working folder, UCX_CONFIG_DIR, home, beside the library (two places, by version), the system. */
+/* UCX: the working folder, UCX_CONFIG_DIR, home, beside the library (two places, by version), the
+ * system. */
 static void ucx_take(struct mw_params *params)
 {
     const struct mw_module_entry *library = loaded("libucs.so");
@@ -214,8 +214,8 @@ static void ucx_take(struct mw_params *params)
         mw_params_file(params, "", "/etc/ucx/ucx.conf", MW_PARAMS_INI, MW_PARAMS_ORDINARY);
 }
 
-/* libfabric from 1.18 on. FI_PREFER_SYSCONFIG makes it win over the environment: that is for whoever reads
- * the trace to see. */
+/* libfabric from 1.18 on. FI_PREFER_SYSCONFIG makes it win over the environment: that is for
+ * whoever reads the trace to see. */
 static void libfabric_take(struct mw_params *params)
 {
     const struct mw_module_entry *library = loaded("libfabric.so");
@@ -230,8 +230,8 @@ static void libfabric_take(struct mw_params *params)
 
 void mw_env_params(struct mw_env_run *run)
 {
-    struct mw_params *params = mmap(NULL, sizeof *params, PROT_READ | PROT_WRITE,
-                                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct mw_params *params =
+        mmap(NULL, sizeof *params, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (params == MAP_FAILED)
         return;
     params->run = run;

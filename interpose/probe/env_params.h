@@ -8,12 +8,14 @@
 
 #include "probe/env_run.h"
 
-#define MW_PARAMS_SEEN 1024u /* different names; of more, only the strongest places are kept apart */
+#define MW_PARAMS_SEEN                                                                             \
+    1024u /* different names; of more, only the strongest places are kept apart */
 
-/* Places are taken from the strongest to the weakest. Sections: "parameter" is the strongest of the files
- * that the environment beats, "parameter.override" of those that it does not; "parameter.weaker" are the
- * others of the same name, "parameter.perhaps" are places that a library may or may not obey (keys
- * NAME#1, NAME#2 … there); "launcher" is a command line's that the environment does not show. */
+/* Places are taken from the strongest to the weakest. Sections: "parameter" is the strongest of the
+ * files that the environment beats, "parameter.override" of those that it does not;
+ * "parameter.weaker" are the others of the same name, "parameter.perhaps" are places that a library
+ * may or may not obey (keys NAME#1, NAME#2 … there); "launcher" is a command line's that the
+ * environment does not show. */
 struct mw_params {
     struct mw_env_run *run;
     struct {
@@ -21,7 +23,7 @@ struct mw_params {
         uint32_t weaker; /* places already taken beside the strongest */
     } seen[2 * MW_PARAMS_SEEN];
     unsigned seen_count, left_out; /* left_out: places of names that found no room */
-    const char *words; /* said of the source after file:line: "" */
+    const char *words;             /* said of the source after file:line: "" */
 };
 
 enum mw_params_format {
@@ -43,9 +45,9 @@ void mw_params_file(struct mw_params *params, const char *prefix, const char *pa
 void mw_params_place(struct mw_params *params, const char *key, const char *value,
                      const char *source, enum mw_params_rank rank);
 
-/* What is set, in whichever way, by an option of a launcher: at[0] is the option, at[1], at[2] what follows (NULL:
- * nothing). Gives how many arguments belong to it, 0 when it is no such option; *name is the
- * variable's whole name, *value stays inside the arguments. */
+/* What is set, in whichever way, by an option of a launcher: at[0] is the option, at[1], at[2] what
+ * follows (NULL: nothing). Gives how many arguments belong to it, 0 when it is no such option;
+ * *name is the variable's whole name, *value stays inside the arguments. */
 int mw_params_option(const char *const at[3], char *name, size_t capacity, const char **value);
 
 /* env_launcher.c */

@@ -88,13 +88,27 @@ def which_of_several_places(mpi, folder):
     """The user's file before the installation's, the environment before both, and the launcher's
     command line is where that came from."""
     home = os.path.join(folder, "home")
-    put(home + "/.openmpi/mca-params.conf", "# mine\nmtl = psm2\ncoll_sync_priority = 1\nmtl = ^psm\n")
-    options = ["--mca", "coll_sync_priority", "3", "-x", "UCX_RNDV_THRESH=8192", "--mca",
-               "plm_rsh_agent", "ssh"]
+    put(
+        home + "/.openmpi/mca-params.conf",
+        "# mine\nmtl = psm2\ncoll_sync_priority = 1\nmtl = ^psm\n",
+    )
+    options = [
+        "--mca",
+        "coll_sync_priority",
+        "3",
+        "-x",
+        "UCX_RNDV_THRESH=8192",
+        "--mca",
+        "plm_rsh_agent",
+        "ssh",
+    ]
     plain, _ = job(mpi, folder, env={"HOME": home}, options=options, plain=True)
     done, path = job(mpi, folder, env={"HOME": home}, options=options)
-    same((done.code, tidy(done.stdout), tidy(done.stderr)),
-         (plain.code, tidy(plain.stdout), tidy(plain.stderr)), "result")
+    same(
+        (done.code, tidy(done.stdout), tidy(done.stderr)),
+        (plain.code, tidy(plain.stdout), tidy(plain.stderr)),
+        "result",
+    )
     settings, words = settings_of(path, folder)
     mine = home + "/.openmpi/mca-params.conf"
     same(in_force(settings["OMPI_MCA_mtl"]), ("^psm", mine + ":4"), "mtl")
@@ -103,7 +117,9 @@ def which_of_several_places(mpi, folder):
         check(DEBIAN in overridden(settings["OMPI_MCA_mtl"])[-1][1], "Debian's file is overridden")
     value, source = in_force(settings["OMPI_MCA_coll_sync_priority"])
     same(value, "3", "coll_sync_priority")
-    check(re.fullmatch(r"environment, from the command line of mpirun\S* \(pid \d+\)", source), source)
+    check(
+        re.fullmatch(r"environment, from the command line of mpirun\S* \(pid \d+\)", source), source
+    )
     same(overridden(settings["OMPI_MCA_coll_sync_priority"]), [("1", mine + ":3")], "overridden")
     check("from the command line of" in in_force(settings["UCX_RNDV_THRESH"])[1], "-x")
     same(settings["OMPI_MCA_plm_rsh_agent"]["verdict"], "launcher", "plm_rsh_agent")
@@ -125,8 +141,12 @@ def files_that_an_option_names(mpi, folder):
 def files_of_ucx(mpi, folder):
     home = os.path.join(folder, "home")
     put(home + "/ucx.conf", "UCX_RNDV_THRESH=16384\nUCX_MAX_EAGER_LANES=1\n")
-    done, path = job(mpi, folder, env={"HOME": home, "UCX_MAX_EAGER_LANES": "1"},
-                     options=["-genv", "UCX_ZCOPY_THRESH", "30000"])
+    done, path = job(
+        mpi,
+        folder,
+        env={"HOME": home, "UCX_MAX_EAGER_LANES": "1"},
+        options=["-genv", "UCX_ZCOPY_THRESH", "30000"],
+    )
     done.expect(0)
     settings, words = settings_of(path, folder)
     same(in_force(settings["UCX_RNDV_THRESH"]), ("16384", home + "/ucx.conf:1"), "a file")
@@ -177,10 +197,16 @@ def variables_of_libraries_that_never_come(mpi, folder):
     done, path = job(mpi, folder, env=dict.fromkeys(names, "none"))
     done.expect(0)
     settings, words = settings_of(path, folder)
-    same({name: settings[name]["verdict"] for name in names}, dict.fromkeys(names, "idle"), "verdicts")
+    same(
+        {name: settings[name]["verdict"] for name in names},
+        dict.fromkeys(names, "idle"),
+        "verdicts",
+    )
     if mpi.name == "mpich":
-        check("device here is ch4:ucx" in settings["FI_PROVIDER"]["reason"],
-              settings["FI_PROVIDER"]["reason"])
+        check(
+            "device here is ch4:ucx" in settings["FI_PROVIDER"]["reason"],
+            settings["FI_PROVIDER"]["reason"],
+        )
     elif os.path.exists(DEBIAN):
         check(DEBIAN in settings["FI_PROVIDER"]["reason"], settings["FI_PROVIDER"]["reason"])
 
@@ -195,7 +221,9 @@ def names_in_lists(mpi, folder):
     done.expect(0)
     settings, words = settings_of(path, folder)
     strangers = settings[name]["variants"][0]["strangers"]
-    same([(entry["word"], entry["suggestion"]) for entry in strangers], [(word, meant)], "strangers")
+    same(
+        [(entry["word"], entry["suggestion"]) for entry in strangers], [(word, meant)], "strangers"
+    )
     same(settings[name]["verdict"] in ("known", "unchecked"), True, "the name is right")
 
 
@@ -207,20 +235,36 @@ def extended(path, names, libraries=()):
     files = sorted(glob.glob(os.path.join(path, "*.mpiw")))
     whole = b"".join(open(file, "rb").read() for file in files)
     dump = subprocess.run(
-        [sys.executable, "-B", os.path.join(SOURCE, "tests", "decoder", "mwdecode.py"), "--no-events",
-         path], stdout=subprocess.PIPE, check=True).stdout
-    key = next(int(line["process"], 16) for line in map(json.loads, dump.splitlines())
-               if line["record"] == "process")
+        [
+            sys.executable,
+            "-B",
+            os.path.join(SOURCE, "tests", "decoder", "mwdecode.py"),
+            "--no-events",
+            path,
+        ],
+        stdout=subprocess.PIPE,
+        check=True,
+    ).stdout
+    key = next(
+        int(line["process"], 16)
+        for line in map(json.loads, dump.splitlines())
+        if line["record"] == "process"
+    )
     parts = [whole]
     for at in range(0, len(names), 200):
-        facts = [record(3, text(1, "env"), text(2, name), text(3, "1"), text(4, "environment"))
-                 for name in names[at:at + 200]]
+        facts = [
+            record(3, text(1, "env"), text(2, name), text(3, "1"), text(4, "environment"))
+            for name in names[at : at + 200]
+        ]
         parts.append(chunk("ENVIRONMENT", *facts, process=key))
     for number, library in enumerate(libraries):
-        notes = subprocess.run(["readelf", "-n", library], stdout=subprocess.PIPE, check=True).stdout
+        notes = subprocess.run(
+            ["readelf", "-n", library], stdout=subprocess.PIPE, check=True
+        ).stdout
         build_id = re.search(rb"Build ID: ([0-9a-f]+)", notes).group(1).decode()
-        parts.append(chunk("MODULES", module(9000 + number, library, bytes.fromhex(build_id)),
-                           process=key))
+        parts.append(
+            chunk("MODULES", module(9000 + number, library, bytes.fromhex(build_id)), process=key)
+        )
     out = path.replace(".mpiw", "-more.mpiw")
     with open(out, "wb") as file:
         file.write(b"".join(parts))
@@ -230,21 +274,32 @@ def extended(path, names, libraries=()):
 def no_alarm(path, folder, names, few):
     check(len(names) >= few, "only %d names were found" % len(names))
     settings, words = settings_of(path, folder)
-    alarms = {name: settings[name]["suggestion"] for name in names
-              if settings[name]["verdict"] in ("unknown", "idle")}
+    alarms = {
+        name: settings[name]["suggestion"]
+        for name in names
+        if settings[name]["verdict"] in ("unknown", "idle")
+    }
     same(alarms, {}, "alarms about names that are right, of %d" % len(names))
-    strangers = {name: settings[name]["variants"][0]["strangers"] for name in settings
-                 if settings[name]["variants"][0]["strangers"] and name not in names}
+    strangers = {
+        name: settings[name]["variants"][0]["strangers"]
+        for name in settings
+        if settings[name]["variants"][0]["strangers"] and name not in names
+    }
     same(strangers, {}, "names in lists")
-    known = [name for name in names
-             if settings[name]["verdict"] in ("known", "launcher", "not_loaded")]
+    known = [
+        name for name in names if settings[name]["verdict"] in ("known", "launcher", "not_loaded")
+    ]
     check(len(known) > len(names) * 0.7, "only %d of %d names are known" % (len(known), len(names)))
 
 
 def listed(script, *arguments):
     """Names that a library lists, asked in a process of its own."""
-    done = subprocess.run([sys.executable, "-c", script, *arguments], stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", script, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        timeout=60,
+    )
     if done.returncode:
         raise Skip("the library could not be asked: %s" % done.stderr.decode()[-300:])
     return done.stdout.decode()
@@ -307,7 +362,11 @@ def every_variable_of_libfabric(mpi, folder):
     done.expect(0)
     out = extended(path, names + ["FI_PROVIDR"], [os.path.realpath(libraries[0])])
     no_alarm(out, folder, names, 50)
-    same(settings_of(out, folder)[0]["FI_PROVIDR"]["suggestion"], "FI_PROVIDER", "a mistake among them")
+    same(
+        settings_of(out, folder)[0]["FI_PROVIDR"]["suggestion"],
+        "FI_PROVIDER",
+        "a mistake among them",
+    )
 
 
 main()

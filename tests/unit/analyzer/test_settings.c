@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What settings are judged by: texts of a library (this program's own file serves), how far words are apart, and
- * which names a list lets in.
+ * What settings are judged by: texts of a library (this program's own file serves), how far words
+ * are apart, and which names a list lets in.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,7 +34,8 @@ static void test_distance(void **state)
     assert_int_equal(mw_word_distance("TLS", 3, "tls", 3, 2, MW_TEXTS_FOLD), 0);
     char longer[100];
     memset(longer, 'x', sizeof longer);
-    assert_int_equal(mw_word_distance(longer, 99, longer, 99, 2, 0), 3); /* nothing is close to it */
+    assert_int_equal(mw_word_distance(longer, 99, longer, 99, 2, 0),
+                     3); /* nothing is close to it */
     assert_int_equal(mw_word_distance(longer, 64, longer, 64, 2, 0), 0);
     assert_int_equal(mw_word_tolerance(2), 0);
     assert_int_equal(mw_word_tolerance(3), 1);

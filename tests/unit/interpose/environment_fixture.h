@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the tests of environment facts share: a made-up machine below a folder, lists of facts, and a count
- * of what the code under test allocates. One test program, one thread.
+ * What the tests of environment facts share: a made-up machine below a folder, lists of facts, and
+ * a count of what the code under test allocates. One test program, one thread.
  */
 #ifndef MW_ENVIRONMENT_FIXTURE_H
 #define MW_ENVIRONMENT_FIXTURE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Files of parameters below a made-up root, in the order in which their libraries obey them, and command
- * lines of made-up launchers above this process.
+ * Files of parameters below a made-up root, in the order in which their libraries obey them, and
+ * command lines of made-up launchers above this process.
  */
 #include "environment_fixture.h"
 
@@ -143,15 +143,37 @@ static void put_command(const char *name, const char *const *words)
     fclose(file);
 }
 
-/* This process is started by a shell of mpirun, and mpirun by a script that happens to have options. */
+/* This process is started by a shell of mpirun, and mpirun by a script that happens to have
+ * options. */
 static void test_launchers(void **state)
 {
     static const char *const shell[] = {"/bin/sh", "-c", "--mca", "coll", "shell", NULL};
-    static const char *const mpirun[] = {
-        "/opt/bin/mpirun", "-n",    "2",   "--mca",      "btl",          "tcp,self",
-        "-mca",            "pml",   "cm",  "--gmca",     "plm_rsh_agent", "ssh",
-        "-x",              "UCX_TLS=sm", "-x", "HOME=/x", "-mca",        "db_password", "hunter2",
-        "--tune",          "/tune.conf", "./app", "--mca", "mtl",        "theirs",      NULL};
+    static const char *const mpirun[] = {"/opt/bin/mpirun",
+                                         "-n",
+                                         "2",
+                                         "--mca",
+                                         "btl",
+                                         "tcp,self",
+                                         "-mca",
+                                         "pml",
+                                         "cm",
+                                         "--gmca",
+                                         "plm_rsh_agent",
+                                         "ssh",
+                                         "-x",
+                                         "UCX_TLS=sm",
+                                         "-x",
+                                         "HOME=/x",
+                                         "-mca",
+                                         "db_password",
+                                         "hunter2",
+                                         "--tune",
+                                         "/tune.conf",
+                                         "./app",
+                                         "--mca",
+                                         "mtl",
+                                         "theirs",
+                                         NULL};
     static const char *const outer[] = {"mpirun", "--mca", "osc", "outer", NULL};
     put("/tune.conf", "--mca btl_tcp_links 2\n");
     put_link("/proc/self/exe", "/home/joe/app");
@@ -188,9 +210,19 @@ static void test_launchers(void **state)
 static void test_hydra(void **state)
 {
     static const char *const proxy[] = {"/usr/bin/hydra_pmi_proxy", "--control-port", "x", NULL};
-    static const char *const mpiexec[] = {"mpiexec.hydra", "-genv",  "UCX_TLS", "rc", "-genv",
-                                          "FI_PROVIDER=tcp", "-env", "OMPI_MCA_btl", "a,b",
-                                          "-n",          "1",      "./app",   NULL};
+    static const char *const mpiexec[] = {"mpiexec.hydra",
+                                          "-genv",
+                                          "UCX_TLS",
+                                          "rc",
+                                          "-genv",
+                                          "FI_PROVIDER=tcp",
+                                          "-env",
+                                          "OMPI_MCA_btl",
+                                          "a,b",
+                                          "-n",
+                                          "1",
+                                          "./app",
+                                          NULL};
     put_link("/proc/self/exe", "/home/joe/app");
     put("/proc/self/status", "PPid:\t70\n");
     put("/proc/70/status", "PPid:\t60\n");
@@ -199,8 +231,7 @@ static void test_hydra(void **state)
     put_command("/proc/60/cmdline", mpiexec);
     setenv("UCX_TLS", "rc", 1);
     collect_made_up(MW_ENV_PROCESS);
-    has_place("env", "UCX_TLS", "rc",
-              "environment, from the command line of mpiexec (pid 60)");
+    has_place("env", "UCX_TLS", "rc", "environment, from the command line of mpiexec (pid 60)");
     has_fact("launcher", "FI_PROVIDER", "tcp");
     has_fact("launcher", "OMPI_MCA_btl", "a,b");
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The chunks by which a node's processes share the facts of the environment: bases, differences, what
- * fits into none, and files that others have damaged.
+ * The chunks by which a node's processes share the facts of the environment: bases, differences,
+ * what fits into none, and files that others have damaged.
  */
 #include "environment_fixture.h"
 
@@ -329,12 +329,9 @@ static void test_far_base(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_store),
-        cmocka_unit_test(test_store_without_first),
-        cmocka_unit_test(test_store_much),
-        cmocka_unit_test(test_store_giant),
-        cmocka_unit_test(test_hostile_file),
-        cmocka_unit_test(test_far_base),
+        cmocka_unit_test(test_store),        cmocka_unit_test(test_store_without_first),
+        cmocka_unit_test(test_store_much),   cmocka_unit_test(test_store_giant),
+        cmocka_unit_test(test_hostile_file), cmocka_unit_test(test_far_base),
     };
     return cmocka_run_group_tests_name("environment chunks", tests, set_up, tear_down);
 }
