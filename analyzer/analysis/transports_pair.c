@@ -33,19 +33,63 @@ static const char *cma_evidence(struct mw_pair_work *work)
                                (unsigned long long)work->cma_calls);
 }
 
+/* Whether a process's counts of the kernel's copies are all there is. NULL: they are. */
+static const char *copies_unknown_of(struct mw_pair_work *work, int64_t number)
+{
+    const struct mw_process *process = mw_work_process(work, number);
+    const char *how = mw_probe_how(process, "cma", NULL);
+    struct mw_kept_texts *texts = work->building->out->texts;
+    if (*how && strcmp(how, "on") != 0)
+        return mw_text_keep_format(
+            texts, "whether the kernel copied messages of 4 KiB and more: the probe cma was %s",
+            how);
+    if (!process->end_reason || process->end_reason >= MW_END_COLLECTED)
+        return "whether the kernel copied messages of 4 KiB and more: the last counts were not "
+               "written";
+    for (size_t i = 0; i < process->choice_count; i++) {
+        const struct mw_choice *choice = &process->choices[i];
+        if (!strcmp(choice->what, "device") && !strcmp(choice->how, "open") &&
+            (!strcmp(choice->name, "/dev/xpmem") || !strcmp(choice->name, "/dev/knem")))
+            return mw_text_keep_format(
+                texts, "whether %s copied messages of 4 KiB and more is not counted",
+                choice->name + 5);
+    }
+    return NULL;
+}
+
+static const char *copies_unknown(struct mw_pair_work *work)
+{
+    const char *why = copies_unknown_of(work, work->src);
+    return why ? why : copies_unknown_of(work, work->dst);
+}
+
 /* A way through shared memory, and what the kernel copied at once. */
 static void add_memory(struct mw_pair_work *work, const char *name, const char *layer,
                        enum mw_certainty certainty, uint64_t carried, const char *evidence)
 {
+    int exact = 0;
     uint32_t way = mw_way(work->building, MW_WAY_SHARED, name, layer, MEMORY, 0);
-    if (!work->cma_bytes) {
-        mw_route_all(work, way, certainty, carried, evidence);
-        return;
+    uint32_t cma = 0;
+    const char *unknown = copies_unknown(work);
+    if (work->cma_bytes) {
+        cma = mw_way(work->building, MW_WAY_SINGLE_COPY, "cma", layer, MEMORY, 0);
+        mw_route_split_at(work, work->cma_bytes, work->cma_calls, &exact);
     }
-    uint32_t cma = mw_way(work->building, MW_WAY_SINGLE_COPY, "cma", layer, MEMORY, 0);
-    uint64_t rest = carried > work->cma_bytes ? carried - work->cma_bytes : 0;
-    mw_route_split(work, way, rest, MW_CONCLUDED, evidence, cma, work->cma_bytes, work->cma_calls,
-                   cma_evidence(work));
+    size_t small = 0;
+    while (small < work->class_count && work->classes[small].class < MW_SPLIT_FROM)
+        small++;
+    if (unknown && !exact && small < work->class_count) {
+        mw_route_add(work, way, 0, small, MW_CONCLUDED, 0, evidence);
+        if (work->cma_bytes)
+            mw_route_extra(work, cma, MW_SEEN, work->cma_bytes, cma_evidence(work));
+        work->pair->unknown = mw_work_keep(work, unknown);
+    } else if (!work->cma_bytes) {
+        mw_route_all(work, way, certainty, carried, evidence);
+    } else {
+        uint64_t rest = carried > work->cma_bytes ? carried - work->cma_bytes : 0;
+        mw_route_split(work, way, rest, MW_CONCLUDED, evidence, cma, work->cma_bytes,
+                       work->cma_calls, cma_evidence(work));
+    }
 }
 
 /* --- fabrics ---------------------------------------------------------------------------------- */
@@ -267,6 +311,13 @@ static const char *memory_btl(const struct mw_pair_work *work)
     return NULL;
 }
 
+static int has_memory_btl(const struct mw_pair_work *work)
+{
+    return mw_has_btl(work->building, (uint32_t)work->src, "vader") ||
+           mw_has_btl(work->building, (uint32_t)work->src, "sm") ||
+           mw_has_btl(work->building, (uint32_t)work->src, "smcuda");
+}
+
 /* The only BTL of the sender that reaches other nodes; NULL none or several. */
 static const char *network_btl(const struct mw_pair_work *work)
 {
@@ -326,11 +377,14 @@ static void ob1_network(struct mw_pair_work *work)
     if (work->socket_bytes) { /* counted too early, or by a process that died */
         mw_route_all(work, tcp_way(work, BTL), MW_CONCLUDED, work->socket_bytes,
                      tcp_evidence(work));
-    } else if (btl && work->pair->where == MW_WHERE_NETWORK) {
-        const char *evidence = mw_text_keep_format(
-            work->building->out->texts, "BTL %s is the only one that reaches other nodes", btl);
-        mw_route_all(work, mw_way(work->building, MW_WAY_NETWORK, btl, BTL, "", 0), MW_CONCLUDED, 0,
-                     evidence);
+    } else if (btl && (work->pair->where == MW_WHERE_NETWORK || !has_memory_btl(work))) {
+        int node = work->pair->where == MW_WHERE_NODE;
+        const char *evidence = mw_text_keep_format(work->building->out->texts,
+                                                   "BTL %s is the only one that reaches other %s",
+                                                   btl, node ? "ranks" : "nodes");
+        const char *device = work->inside && !strcmp(btl, "tcp") ? "lo" : "";
+        mw_route_all(work, mw_way(work->building, MW_WAY_NETWORK, btl, BTL, device, 0),
+                     MW_CONCLUDED, 0, evidence);
     }
 }
 

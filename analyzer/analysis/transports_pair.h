@@ -8,6 +8,9 @@
 
 #include "analyzer/analysis/transports_build.h"
 
+/* Size class from which copies by the kernel are believed without an exact sum: 4 KiB. */
+#define MW_SPLIT_FROM 13u
+
 struct mw_pair_work {
     struct mw_building *building;
     struct mw_pair_transport *pair;
@@ -53,6 +56,11 @@ void mw_route_extra(struct mw_pair_work *work, uint32_t way, enum mw_certainty c
 /* All messages, or none where the pair has none. */
 void mw_route_all(struct mw_pair_work *work, uint32_t way, enum mw_certainty certainty,
                   uint64_t carried, const char *evidence);
+/* From which class on messages make up `bytes`, moved in `calls` calls (0: not known). The number
+ * of classes: none. *exact: they add up within 2 %. Else other things were moved as well
+ * (collectives), and as many of the large messages are taken as fit. */
+size_t mw_route_split_at(const struct mw_pair_work *work, uint64_t bytes, uint64_t calls,
+                         int *exact);
 /* Small messages on one way, large ones on another whose bytes were counted, in `calls` calls (0:
  * not known). `rest`: what was counted on the first. */
 void mw_route_split(struct mw_pair_work *work, uint32_t small, uint64_t rest,

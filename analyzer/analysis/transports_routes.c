@@ -5,9 +5,6 @@
  */
 #include "analyzer/analysis/transports_pair.h"
 
-/* Size class from which copies by the kernel are believed without an exact sum: 4 KiB. */
-#define SPLIT_FROM 13u
-
 void mw_route_add(struct mw_pair_work *work, uint32_t way, size_t from, size_t end,
                   enum mw_certainty certainty, uint64_t carried, const char *evidence)
 {
@@ -54,10 +51,8 @@ void mw_route_all(struct mw_pair_work *work, uint32_t way, enum mw_certainty cer
         mw_route_extra(work, way, certainty, carried, evidence);
 }
 
-/* From which class on messages make up `bytes`, moved in `calls` calls (0: not known). The number
- * of classes: none. *exact: they add up within 2 %. Else other things were moved as well
- * (collectives), and as many of the large messages are taken as fit. */
-static size_t split_at(const struct mw_pair_work *work, uint64_t bytes, uint64_t calls, int *exact)
+size_t mw_route_split_at(const struct mw_pair_work *work, uint64_t bytes, uint64_t calls,
+                         int *exact)
 {
     uint64_t sum = 0, messages = 0, least = UINT64_MAX, slack = bytes / 50;
     size_t fits = work->class_count, best = work->class_count;
@@ -67,7 +62,7 @@ static size_t split_at(const struct mw_pair_work *work, uint64_t bytes, uint64_t
         uint64_t off = sum > bytes ? sum - bytes : bytes - sum;
         if (sum > bytes + slack || (calls && messages > calls + calls / 50))
             break;
-        if (work->classes[i].class >= SPLIT_FROM)
+        if (work->classes[i].class >= MW_SPLIT_FROM)
             fits = i;
         if (off <= slack && off < least) {
             least = off;
@@ -83,7 +78,7 @@ void mw_route_split(struct mw_pair_work *work, uint32_t small, uint64_t rest,
                     uint64_t bytes, uint64_t calls, const char *large_evidence)
 {
     int exact;
-    size_t at = split_at(work, bytes, calls, &exact);
+    size_t at = mw_route_split_at(work, bytes, calls, &exact);
     mw_route_add(work, small, 0, at, small_certainty, rest, small_evidence);
     if (!work->class_count && rest)
         mw_route_extra(work, small, small_certainty, rest, small_evidence);

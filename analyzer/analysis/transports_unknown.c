@@ -98,7 +98,7 @@ void mw_pair_remainder(struct mw_pair_work *work, int fabric_carries)
                                  : "one-sided operations, control and the program's own";
         return;
     }
-    for (size_t i = 0; i < pair->routes.count; i++) {
+    for (size_t i = 0; !pair->unknown && i < pair->routes.count; i++) {
         const struct mw_route *route = &pair->routes.at[i];
         const struct mw_way *way = &work->building->out->ways.at[route->way];
         if (route->messages && !route->carried && way->kind != MW_WAY_NETWORK) {

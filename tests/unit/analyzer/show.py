@@ -38,7 +38,6 @@ class ShowTest(unittest.TestCase):
             for pair in shown["pairs"]:
                 counted = sum(route["messages"] for route in pair["routes"])
                 self.assertLessEqual(counted, pair["messages"])
-                self.assertEqual(counted < pair["messages"], counted == 0 and pair["messages"] > 0)
                 if counted < pair["messages"]:
                     self.assertTrue(pair["unknown"])
         return shown

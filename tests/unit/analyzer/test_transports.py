@@ -222,6 +222,40 @@ class Ob1(ShowTest):
                           for route in self.pairs[0, 1]["routes"]], [("cma", 0, 10 * MIB)])
         self.assertIsNone(self.pairs[0, 1]["unknown"])
 
+    def test_copies_that_were_not_counted(self):
+        last = "whether the kernel copied messages of 4 KiB and more: "
+        for fields, choice, why in (
+                ({"end": 0}, None, last + "the last counts were not written"),
+                ({}, ("probe", "cma", "off"), last + "the probe cma was off"),
+                ({}, ("device", "/dev/xpmem", "open"), "whether xpmem copied messages of 4 KiB and "
+                                                       "more is not counted")):
+            zero, one = ob1(0, 2), ob1(1, 2, **fields)
+            if choice:
+                one.choice(*choice)
+            self.show(zero.to(1, 100, 10).to(1, MIB, 4), one)
+            self.assertEqual([(route["name"], route["messages"]) for route in
+                              self.pairs[0, 1]["routes"]], [("vader", 10)])
+            self.assertEqual(self.pairs[0, 1]["unknown"], why)
+            self.assertEqual(self.pairs[0, 1]["remainder_is"], "not counted")
+            self.show(ob1(0, 2).to(1, 100, 10), one)  # nothing large, nothing unknown
+            self.assertIsNone(self.pairs[0, 1]["unknown"])
+        one = ob1(1, 2, end=0)  # all that there was had been counted
+        one.cma([{"pid": 1000, "reads": 4, "read": 4 * MIB}])
+        self.show(ob1(0, 2).to(1, 100, 10).to(1, MIB, 4), one)
+        self.assertEqual(self.pairs[0, 1]["label"], "vader, from 1 MiB on cma")
+        one = ob1(1, 2, end=0)  # half of it
+        one.cma([{"pid": 1000, "reads": 2, "read": 2 * MIB}])
+        self.show(ob1(0, 2).to(1, 100, 10).to(1, MIB, 4), one)
+        self.assertEqual([(route["name"], route["messages"]) for route in
+                          self.pairs[0, 1]["routes"]], [("vader", 10), ("cma", 0)])
+        self.assertIsNotNone(self.pairs[0, 1]["unknown"])
+
+    def test_the_only_btl_inside_a_node(self):
+        zero, one = (ob1(number, 2, btl="self,tcp", end=0) for number in range(2))
+        self.show(zero.to(1, 100, 10), one)
+        self.assert_route((0, 1), name="tcp", device="lo", seen=False,
+                          evidence="BTL tcp is the only one that reaches other ranks")
+
     def test_pids_hold_within_a_namespace(self):
         zero, one = ob1(0, 2, pid=7, pid_ns=1), ob1(1, 2, pid=7, pid_ns=2)
         zero.to(1, MIB, 4)
