@@ -145,7 +145,8 @@ class Job:
 
     def _text(self, file):
         file.seek(0)
-        return file.read().decode(errors="replace")
+        # mpirun of Open MPI 5 puts zero bytes before some of what it forwards, now and then
+        return file.read().replace(b"\0", b"").decode(errors="replace")
 
     @property
     def stdout(self):

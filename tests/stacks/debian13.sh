@@ -19,7 +19,7 @@ set -eu
 root=$(realpath -m "$1")
 source=$(realpath "$(dirname "$0")/../..")
 build=$(realpath "${2:-$source/build}")
-[ $# -le 2 ] && topics="calls traffic fabric ucx kernel parameters transports" || {
+[ $# -le 2 ] && topics="calls traffic fabric ucx kernel parameters transports verdicts" || {
     shift 2
     topics=$*
 }
@@ -33,13 +33,15 @@ if [ ! -e "$root/etc/debian_version" ]; then
 fi
 
 unmount() {
-    for place in mpiwatch/build mpiwatch/source dev/shm dev/pts dev sys proc; do
+    for place in mpiwatch/build mpiwatch/source dev/shm dev/pts dev sys proc \
+        run/netns ''; do
         ! mountpoint -q "$root/$place" || umount "$root/$place" || umount -l "$root/$place"
     done
 }
 trap unmount EXIT
 unmount
 mkdir -p "$root/mpiwatch/source" "$root/mpiwatch/build" "$root/dev/pts" "$root/dev/shm"
+mount --bind "$root" "$root" # ip netns wants the root to be a mount of its own
 mount -t proc proc "$root/proc"
 mount -t sysfs sys "$root/sys"
 mount --bind /dev "$root/dev"
@@ -48,11 +50,14 @@ mount -t tmpfs tmpfs "$root/dev/shm"
 mount --bind "$source" "$root/mpiwatch/source"
 mount --bind "$build" "$root/mpiwatch/build"
 
-# Open MPI 5 complains about machines with one interface in an order that differs from run to run, unless
+# Open MPI 5 complains about machines with one interface, in an order that differs from run to run, unless
 # it is told to use lo.
+mkdir -p "$root/root/.openmpi"
+echo "btl_tcp_if_include = lo" >"$root/root/.openmpi/mca-params.conf"
+
 inside() {
     chroot "$root" env -i PATH=/usr/bin:/bin:/usr/sbin:/sbin HOME=/root LC_ALL=C \
-        PYTHONDONTWRITEBYTECODE=1 OMPI_MCA_btl_tcp_if_include=lo MW_TEST_BUILD=/tmp/mwtest-programs \
+        PYTHONDONTWRITEBYTECODE=1 MW_TEST_BUILD=/tmp/mwtest-programs \
         MW_LIBRARY=/mpiwatch/build/interpose/libmpiwatch.so \
         MW_LIBRARY_MPI4=/mpiwatch/build/interpose/libmpiwatch-mpi4.so \
         MW_LIBRARY_MPI3=/mpiwatch/build/interpose/libmpiwatch-mpi3.so \
