@@ -17,8 +17,10 @@
 #include "analyzer/render/transports.h"
 #include "analyzer/render/transports_text.h"
 
+#define REPORT_WAYS     12
 #define REPORT_FAILURES 4
 #define REPORT_UNKNOWN  3
+#define LIST_LINES      12 /* of choices and of probes */
 
 char *mw_on_ranks(const json_t *entry)
 {
@@ -59,6 +61,8 @@ void mw_text_choices(const json_t *section, int with_version, FILE *out)
     json_t *choice;
     json_array_foreach(choices, index, choice)
     {
+        if (index == LIST_LINES)
+            break;
         char *what = choice_text(choice), *ranks = mw_on_ranks(choice);
         char *version = mw_text_copy(mw_json_string(choice, "mpi"));
         mw_version_shorten(version);
@@ -69,6 +73,9 @@ void mw_text_choices(const json_t *section, int with_version, FILE *out)
         free(ranks);
         free(what);
     }
+    if (json_array_size(choices) > LIST_LINES)
+        mw_text_entry(out, "", "... %zu more (--format json has all)",
+                      json_array_size(choices) - LIST_LINES);
 }
 
 char *mw_way_text(const json_t *way)
@@ -104,7 +111,7 @@ char *mw_reached_text(const json_t *way)
     return mw_text_copy("-");
 }
 
-void mw_text_ways(const json_t *section, FILE *out)
+void mw_text_ways(const json_t *section, size_t limit, FILE *out)
 {
     static const char *const columns[] = {"transport", "device",     ">bytes", ">share",
                                           ">at least", ">half trip", "known"};
@@ -118,6 +125,8 @@ void mw_text_ways(const json_t *section, FILE *out)
         mw_table_column(table, columns[i]);
     json_array_foreach(ways, index, way)
     {
+        if (index >= limit)
+            break;
         mw_table_row(table);
         mw_table_text(table, mw_json_string(way, "transport"));
         mw_table_text(table, mw_json_string(way, "device"));
@@ -128,6 +137,7 @@ void mw_text_ways(const json_t *section, FILE *out)
         mw_table_cell(table, known_text(way));
     }
     mw_table_print(table, out);
+    mw_text_more(out, (double)json_array_size(ways), limit, "transports (--format json has all)");
 }
 
 /* "fi_enable returned -262 (Invalid resource domain)". */
@@ -269,11 +279,15 @@ void mw_text_probes(const json_t *section, FILE *out)
         const char *how = mw_json_string(probe, "how"), *why = mw_json_string(probe, "why");
         if (!strcmp(how, "on") || !strcmp(how, "absent"))
             continue;
+        if (shown++ >= LIST_LINES)
+            continue;
         char *ranks = mw_on_ranks(probe);
-        mw_text_entry(out, shown++ ? "" : "probes", "%s %s on %s%s%s",
+        mw_text_entry(out, shown > 1 ? "" : "probes", "%s %s on %s%s%s",
                       mw_json_string(probe, "probe"), how, ranks, why[0] ? ": " : "", why);
         free(ranks);
     }
+    if (shown > LIST_LINES)
+        mw_text_entry(out, "", "... %zu more (--format json has all)", shown - LIST_LINES);
 }
 
 void mw_report_text_transports(const json_t *report, FILE *out)
@@ -288,7 +302,7 @@ void mw_report_text_transports(const json_t *report, FILE *out)
         return;
     }
     mw_text_choices(section, 0, out);
-    mw_text_ways(section, out);
+    mw_text_ways(section, REPORT_WAYS, out);
     text_failures(section, out);
     text_idle(section, out);
     text_unknown(section, out);

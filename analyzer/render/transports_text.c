@@ -15,35 +15,41 @@
 #include "analyzer/render/transports.h"
 #include "analyzer/render/transports_text.h"
 
-#define LOG_LINES 24 /* of one failure */
+#define LOG_LINES   24 /* of one failure */
+#define WAYS_SHOWN  24
+#define ITEMS_SHOWN 12 /* libraries, device files */
 
 static const char *plural(double count)
 {
     return count == 1 ? "" : "s";
 }
 
-static void text_chosen(const json_t *section, FILE *out)
+/* Things with a state, and whose they are: "/dev/cxi0 open (ranks 0-3)". */
+static void text_items(const json_t *items, const char *label, const char *name, const char *state,
+                       FILE *out)
 {
-    const json_t *libraries = json_object_get(section, "libraries");
-    const json_t *devices = json_object_get(section, "devices");
     size_t index;
     json_t *item;
+    json_array_foreach(items, index, item)
+    {
+        if (index == ITEMS_SHOWN)
+            break;
+        char *ranks = mw_on_ranks(item);
+        mw_text_entry(out, index ? "" : label, "%s %s (%s)", mw_json_string(item, name),
+                      mw_json_string(item, state), ranks);
+        free(ranks);
+    }
+    if (json_array_size(items) > ITEMS_SHOWN)
+        mw_text_entry(out, "", "... %zu more (--format json has all)",
+                      json_array_size(items) - ITEMS_SHOWN);
+}
+
+static void text_chosen(const json_t *section, FILE *out)
+{
     mw_text_heading(out, "What MPI chose");
     mw_text_choices(section, 1, out);
-    json_array_foreach(libraries, index, item)
-    {
-        char *ranks = mw_on_ranks(item);
-        mw_text_entry(out, index ? "" : "libraries", "%s %s (%s)", mw_json_string(item, "library"),
-                      mw_json_string(item, "version"), ranks);
-        free(ranks);
-    }
-    json_array_foreach(devices, index, item)
-    {
-        char *ranks = mw_on_ranks(item);
-        mw_text_entry(out, index ? "" : "devices", "%s %s (%s)", mw_json_string(item, "path"),
-                      mw_json_string(item, "state"), ranks);
-        free(ranks);
-    }
+    text_items(json_object_get(section, "libraries"), "libraries", "library", "version", out);
+    text_items(json_object_get(section, "devices"), "devices", "path", "state", out);
     mw_text_probes(section, out);
 }
 
@@ -121,10 +127,10 @@ static void text_ways(const json_t *section, FILE *out)
         mw_text_paragraph(
             out, MW_STYLE_PLAIN,
             "No two ranks exchanged messages, and none of the evidence is of a pair.");
-    mw_text_ways(section, out);
+    mw_text_ways(section, WAYS_SHOWN, out);
     if (json_array_size(ways))
         fputc('\n', out);
-    json_array_foreach(ways, index, way) text_way(way, out);
+    json_array_foreach(ways, index, way) if (index < WAYS_SHOWN) text_way(way, out);
     if (pairs > 0)
         mw_text_paragraph(out, MW_STYLE_BAD, "not known: %.0f pair%s, %s", pairs, plural(pairs),
                           lost);

@@ -17,7 +17,7 @@ int mw_failure_matters(const json_t *failure); /* MPI's choice hung on it */
 char *mw_idle_text(const json_t *idle);
 char *mw_group_text(const json_t *group); /* "ranks 0-7 with each other" */
 void mw_text_choices(const json_t *section, int with_version, FILE *out);
-void mw_text_ways(const json_t *section, FILE *out);
+void mw_text_ways(const json_t *section, size_t limit, FILE *out);
 void mw_text_probes(const json_t *section, FILE *out);
 
 #endif

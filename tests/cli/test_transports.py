@@ -345,6 +345,24 @@ class Forms(Transports):
         self.assertIn("... 1 more groups of pairs", self.shown("-n", "1"))
         self.assertEqual(len(self.document("-r", "0", "-n", "2")["pairs"]["listed"]), 2)
 
+    def test_many_devices(self):
+        size = 60
+        ranks = [openmpi(rank, size, host="n%d" % rank, pml="cm", mtl="ofi") for rank in range(size)]
+        for rank in ranks:
+            rank.choice("probe", "ucx", "partly", "reason %d" % rank.rank)
+            rank.choice("mtl", "ofi%d" % rank.rank)
+            rank.send((rank.rank + 1) % size, 1000 + rank.rank, 2000, 2100)
+            f.fabric([rank], {(rank.rank, (rank.rank + 1) % size): 1000 + rank.rank},
+                     domain="nic%d" % rank.rank)
+        self.write(*finish(ranks))
+        self.assertEqual(len(self.section()["ways"]), size)
+        shown = self.shown()
+        self.assertIn("more transports (--format json has all)", shown)
+        self.assertIn("... 48 more (--format json has all)", shown)
+        report = self.run_cli("report", self.trace).out
+        self.assertIn("... 48 more transports", report)
+        self.assertLess(len(self.run_cli("transports", self.trace).out.splitlines()), 250)
+
     def test_output_file(self):
         self.write(*two_nodes())
         self.run_cli("transports", "-o", "out.csv", "-f", "csv", self.trace)
