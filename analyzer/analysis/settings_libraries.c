@@ -215,6 +215,35 @@ static int components_known(const struct mw_library_set *set)
     return mw_image_texts_has(set->texts, inside, strlen(inside), 0);
 }
 
+static enum mw_setting_family mpi_family(const struct mw_libraries *libraries)
+{
+    return libraries->abi == MW_ABI_OPENMPI ? MW_FAMILY_OPENMPI : MW_FAMILY_MPICH;
+}
+
+static int has_own(const struct mw_libraries *libraries, enum mw_setting_family family)
+{
+    for (size_t i = 0; i < libraries->modules.count; i++)
+        if (belongs(family, libraries->modules.at[i]))
+            return 1;
+    return 0;
+}
+
+/* A library that has libfabric or UCX inside, without a file of their own. */
+static int is_inside(struct mw_libraries *libraries, enum mw_setting_family family)
+{
+    static const char *const marks[MW_FAMILIES] = {
+        [MW_FAMILY_LIBFABRIC] = "FI_LOG_LEVEL", [MW_FAMILY_UCX] = "UCX_CONFIG_DIR"};
+    struct mw_library_set *mpi = mw_libraries_set(libraries, mpi_family(libraries));
+    if (!mpi->texts)
+        return -1;
+    if (!marks[family])
+        return 0;
+    /* libfabric makes the names of its variables by this pattern, and nobody else has it */
+    if (family == MW_FAMILY_LIBFABRIC && mw_image_texts_find(mpi->texts, "FI_%s_%s", 8, 0))
+        return 1;
+    return mw_image_texts_find(mpi->texts, marks[family], strlen(marks[family]), 0) != MW_TEXTS_NOT;
+}
+
 static void set_read(struct mw_libraries *libraries, enum mw_setting_family family)
 {
     struct mw_library_set *set = &libraries->sets[family];
@@ -222,9 +251,13 @@ static void set_read(struct mw_libraries *libraries, enum mw_setting_family fami
     if (family == MW_FAMILY_OPENMPI && !components_seen(libraries))
         set->reason = mw_text_copy("MPI_Init did not come to an end, and which components there "
                                    "are is not known");
+    enum mw_setting_family from = family;
+    if ((family == MW_FAMILY_LIBFABRIC || family == MW_FAMILY_UCX) && !has_own(libraries, family) &&
+        is_inside(libraries, family) == 1)
+        from = mpi_family(libraries);
     for (size_t i = 0; i < libraries->modules.count; i++) {
         const struct mw_module *module = libraries->modules.at[i];
-        if (!belongs(family, module))
+        if (!belongs(from, module))
             continue;
         set->loaded++;
         const char *reason = set->reason ? NULL
@@ -337,32 +370,14 @@ static int was_seen(const struct mw_process *process, const char *library)
     return absent ? 0 : -1;
 }
 
-/* A library that has libfabric or UCX inside, without a file of their own. */
-static int is_inside(struct mw_libraries *libraries, enum mw_setting_family family)
-{
-    static const char *const marks[MW_FAMILIES] = {
-        [MW_FAMILY_LIBFABRIC] = "FI_LOG_LEVEL", [MW_FAMILY_UCX] = "UCX_CONFIG_DIR"};
-    struct mw_library_set *mpi = mw_libraries_set(
-        libraries, libraries->abi == MW_ABI_OPENMPI ? MW_FAMILY_OPENMPI : MW_FAMILY_MPICH);
-    if (!mpi->texts)
-        return -1;
-    if (!marks[family])
-        return 0;
-    /* libfabric makes the names of its variables by this pattern, and nobody else has it */
-    if (family == MW_FAMILY_LIBFABRIC && mw_image_texts_find(mpi->texts, "FI_%s_%s", 8, 0))
-        return 1;
-    return mw_image_texts_find(mpi->texts, marks[family], strlen(marks[family]), 0) != MW_TEXTS_NOT;
-}
-
 int mw_libraries_came(struct mw_libraries *libraries, enum mw_setting_family family)
 {
     const char *library = family == MW_FAMILY_UCX         ? "ucx"
                           : family == MW_FAMILY_LIBFABRIC ? "libfabric"
                                                           : "psm2"; /* no probe has it */
     int absent = libraries->model->process_count > 0;
-    for (size_t i = 0; i < libraries->modules.count; i++)
-        if (belongs(family, libraries->modules.at[i]))
-            return 1;
+    if (has_own(libraries, family))
+        return 1;
     for (size_t i = 0; i < libraries->model->process_count; i++) {
         const struct mw_process *process = mw_trace_process(libraries->model->trace, i);
         int seen = was_seen(process, library);
@@ -373,7 +388,7 @@ int mw_libraries_came(struct mw_libraries *libraries, enum mw_setting_family fam
     }
     int inside = is_inside(libraries, family);
     if (inside == 1)
-        return -1;
+        return 1;
     return inside == 0 || absent ? 0 : -1;
 }
 

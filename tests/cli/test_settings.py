@@ -256,9 +256,14 @@ class Settings(CliTest):
         self.assertEqual(settings["FI_PROVIDER"]["verdict"], "unchecked")
 
     def test_library_inside_another(self):
-        libmpi = self.library("libmpi.so.12", "FI_%s_%s")
-        settings = self.job([fact("env", "FI_PROVIDER", "x")], [(*libmpi, 1)], abi=MPICH)
-        self.assertEqual(settings["FI_PROVIDER"]["verdict"], "unchecked")
+        """An MPI that was built with a libfabric of its own."""
+        libmpi = self.library("libmpi.so.12", "FI_%s_%s", "provider", "tcp", "iface")
+        settings = self.job([fact("env", "FI_PROVIDER", "tpc"), fact("env", "FI_PROVIDR", "x"),
+                             fact("env", "FI_TCP_IFACE", "x")], [(*libmpi, 1)], abi=MPICH)
+        self.assertEqual(self.verdicts(settings), {"FI_PROVIDER": "known", "FI_PROVIDR": "unknown",
+                                                   "FI_TCP_IFACE": "known"})
+        self.assertEqual(settings["FI_PROVIDR"]["suggestion"], "FI_PROVIDER")
+        self.assertEqual(settings["FI_PROVIDER"]["variants"][0]["strangers"][0]["suggestion"], "tcp")
 
     def test_old_traces_and_hostile_texts(self):
         self.assertEqual(self.job([[]]), {})
