@@ -204,7 +204,7 @@ char *mw_idle_text(const json_t *idle)
         mw_format("%s%s%s%s%s%s%s%s, not used by %s%s", library, library[0] ? " " : "", provider,
                   provider[0] && name[0] ? " on " : "", name, about[0] ? " (" : "", about,
                   about[0] ? ")" : "", ranks,
-                  json_is_true(json_object_get(idle, "tried")) ? ": tried, and it failed" : "");
+                  json_is_true(json_object_get(idle, "tried")) ? ": tried without success" : "");
     free(about);
     free(ranks);
     free(rate);
