@@ -51,6 +51,7 @@ struct mw_fi_object {
     struct mw_fi_identity identity;
     struct mw_fi_endpoint *endpoint; /* of an ENDPOINT */
     unsigned rx_ctx_bits;            /* of an AV */
+    unsigned data_tables;            /* of an ENDPOINT: how many it has for sure */
     unsigned aliases;
     struct mw_fi_object *next_free;
 };
@@ -154,15 +155,17 @@ enum mw_fi_counter {
 };
 struct mw_fi_peer {
     _Atomic uint64_t key; /* fi_addr + 1; 0 free */
-    _Atomic uint64_t count[MW_FI_COUNTERS];
-    uint64_t written;                      /* operations when it was written last */
-    _Atomic(struct mw_fi_peer *) same;     /* another one of the same address */
-    const uint8_t *far;                    /* the address where it is longer than `near` */
-    _Atomic uint32_t state;                /* enum mw_fi_peer_state */
-    uint16_t size;                         /* of the address */
-    uint8_t near[128 - 8 * 11 - 4 - 2];
+    _Atomic uint64_t count[MW_FI_COUNTERS];  /* by the endpoint's owner alone */
+    _Atomic uint64_t shared[MW_FI_COUNTERS]; /* by all other threads */
+    uint64_t written;                        /* operations when it was written last */
+    _Atomic(struct mw_fi_peer *) same;       /* another one of the same address */
+    const uint8_t *far;                      /* the address where it is longer than `near` */
+    _Atomic uint32_t state;                  /* enum mw_fi_peer_state */
+    uint16_t size;                           /* of the address */
+    uint8_t near[192 - 8 * 18 - 4 - 2];
 };
-_Static_assert(sizeof(struct mw_fi_peer) == 128, "two cache lines");
+_Static_assert(offsetof(struct mw_fi_peer, shared) == 64, "what one thread uses is one cache line");
+_Static_assert(sizeof(struct mw_fi_peer) == 192, "three cache lines");
 enum mw_fi_peer_state {
     MW_FI_PEER_NEW = 0,  /* its address is being asked for */
     MW_FI_PEER_FIRST,    /* the first one of its address: is written, with the counts of all */
@@ -177,6 +180,7 @@ enum mw_fi_peer_state {
 struct mw_fi_endpoint {
     uint64_t id;
     int connected;                /* FI_EP_MSG: one peer, whatever the address */
+    _Atomic(const void *) owner;  /* &mw_fi_self of the first thread that sent something */
     struct mw_fid_ep *fid;
     _Atomic(struct mw_fid_av *) av;
     _Atomic uint64_t address_mask; /* without the bits of a receive context */
@@ -215,6 +219,7 @@ void mw_fi_peers_remove(struct mw_fi_endpoint *endpoint, const struct mw_fid_av 
                         mw_fi_addr address);
 const uint8_t *mw_fi_peer_address(const struct mw_fi_peer *peer);
 struct mw_fi_peer *mw_fi_peer_slow(struct mw_fi_endpoint *endpoint, uint64_t key);
+extern __thread char mw_fi_self __attribute__((tls_model("initial-exec"))); /* its address is a thread */
 /* The peer of an address; NULL when there is no room. */
 static inline struct mw_fi_peer *mw_fi_peer(struct mw_fi_endpoint *endpoint, mw_fi_addr address)
 {

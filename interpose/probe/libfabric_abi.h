@@ -18,6 +18,12 @@
 #define MW_FI_ADDR_UNSPEC UINT64_MAX
 #define MW_FI_VERSION(major, minor) ((uint32_t)(major) << 16 | (uint32_t)(minor))
 
+enum {
+    MW_FI_CAP_MSG = 1 << 1,
+    MW_FI_CAP_RMA = 1 << 2,
+    MW_FI_CAP_TAGGED = 1 << 3,
+    MW_FI_CAP_ATOMIC = 1 << 4,
+};
 enum { MW_FI_EP_MSG = 1 };
 enum { MW_FI_CLASS_AV = 11, MW_FI_CLASS_LOG = 26 };
 enum { MW_FI_ALIAS = 4, MW_FI_ENABLE = 6 };

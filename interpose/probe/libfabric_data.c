@@ -13,9 +13,16 @@
     if (__builtin_expect(!real, 0))                                                          \
         return -MW_FI_ENOSYS
 
-static void add(struct mw_fi_peer *peer, enum mw_fi_counter counter, uint64_t value)
+/* The thread that uses an endpoint first, mostly the only one, counts without locking the bus. */
+static inline void add(struct mw_fi_endpoint *endpoint, struct mw_fi_peer *peer,
+                       enum mw_fi_counter counter, uint64_t value)
 {
-    atomic_fetch_add_explicit(&peer->count[counter], value, memory_order_relaxed);
+    if (atomic_load_explicit(&endpoint->owner, memory_order_relaxed) == &mw_fi_self) {
+        uint64_t before = atomic_load_explicit(&peer->count[counter], memory_order_relaxed);
+        atomic_store_explicit(&peer->count[counter], before + value, memory_order_relaxed);
+    } else {
+        atomic_fetch_add_explicit(&peer->shared[counter], value, memory_order_relaxed);
+    }
 }
 
 /* One operation and its bytes. */
@@ -24,13 +31,14 @@ static inline ssize_t counted(struct mw_fi_object *object, enum mw_fi_counter co
 {
     if (rc != 0 || !object || !object->endpoint)
         return rc;
-    struct mw_fi_peer *peer = mw_fi_peer(object->endpoint, address);
+    struct mw_fi_endpoint *endpoint = object->endpoint;
+    struct mw_fi_peer *peer = mw_fi_peer(endpoint, address);
     if (__builtin_expect(!peer, 0)) {
-        atomic_fetch_add_explicit(&object->endpoint->unlisted, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&endpoint->unlisted, 1, memory_order_relaxed);
         return rc;
     }
-    add(peer, counter, 1);
-    add(peer, counter + 1, bytes);
+    add(endpoint, peer, counter, 1);
+    add(endpoint, peer, counter + 1, bytes);
     return rc;
 }
 
@@ -233,7 +241,7 @@ static ssize_t combined(struct mw_fi_object *object, mw_fi_addr address, size_t 
         counted(object, MW_FI_GETS, address, elements * size, rc);
     struct mw_fi_peer *peer = size ? NULL : mw_fi_peer(object->endpoint, address);
     if (peer)
-        add(peer, MW_FI_UNSIZED, 1);
+        add(object->endpoint, peer, MW_FI_UNSIZED, 1);
     return rc;
 }
 

@@ -161,7 +161,8 @@ static uint64_t add_up(const struct mw_fi_peer *first, uint64_t *sum)
     memset(sum, 0, MW_FI_COUNTERS * sizeof *sum);
     for (const struct mw_fi_peer *peer = first; peer; peer = atomic_load(&peer->same))
         for (unsigned i = 0; i < MW_FI_COUNTERS; i++)
-            sum[i] += atomic_load_explicit(&peer->count[i], memory_order_relaxed);
+            sum[i] += atomic_load_explicit(&peer->count[i], memory_order_relaxed) +
+                      atomic_load_explicit(&peer->shared[i], memory_order_relaxed);
     return sum[MW_FI_SENDS] + sum[MW_FI_PUTS] + sum[MW_FI_GETS];
 }
 

@@ -77,43 +77,63 @@ static int ep_bind(struct mw_fid *fid, struct mw_fid *other, uint64_t flags)
     return rc;
 }
 
-static void patch_data(struct mw_fi_object *object, struct mw_fid_ep *ep)
+/* The pointers to the tables that move data, in the order in which they stand in an endpoint. */
+#define DATA_TABLES 4u
+static const struct {
+    size_t offset;
+    enum mw_fi_which which;
+    const struct mw_fi_patches *patches;
+    uint64_t capability;
+} data_table[DATA_TABLES] = {
+    {offsetof(struct mw_fid_ep, msg), MW_FI_MSG, &mw_fi_patches_msg, MW_FI_CAP_MSG},
+    {offsetof(struct mw_fid_ep, rma), MW_FI_RMA, &mw_fi_patches_rma, MW_FI_CAP_RMA},
+    {offsetof(struct mw_fid_ep, tagged), MW_FI_TAGGED, &mw_fi_patches_tagged, MW_FI_CAP_TAGGED},
+    {offsetof(struct mw_fid_ep, atomic), MW_FI_ATOMIC, &mw_fi_patches_atomic, MW_FI_CAP_ATOMIC},
+};
+
+/* How many of them there are for sure: a provider need not have room for those beyond what the endpoint
+ * was opened for. */
+static unsigned tables_of(uint64_t capabilities)
 {
-    mw_fi_object_patch(object, MW_FI_MSG, &ep->msg, &mw_fi_patches_msg);
-    mw_fi_object_patch(object, MW_FI_RMA, &ep->rma, &mw_fi_patches_rma);
-    mw_fi_object_patch(object, MW_FI_TAGGED, &ep->tagged, &mw_fi_patches_tagged);
-    mw_fi_object_patch(object, MW_FI_ATOMIC, &ep->atomic, &mw_fi_patches_atomic);
+    unsigned tables = capabilities ? 0 : DATA_TABLES;
+    for (unsigned i = 0; i < DATA_TABLES; i++)
+        if (capabilities & data_table[i].capability)
+            tables = i + 1;
+    return tables;
 }
 
-/* A provider may put other tables in place when an endpoint is enabled. Only what changed in this very call
- * is the provider's: anything else that is not ours stands above us, and calls us. */
-static void patch_changed(struct mw_fi_object *object, struct mw_fid_ep *ep,
-                          const struct mw_fid_ep *before)
+static const void *table_at(const struct mw_fid_ep *ep, unsigned i)
 {
-    if (ep->msg != before->msg)
-        mw_fi_object_patch(object, MW_FI_MSG, &ep->msg, &mw_fi_patches_msg);
-    if (ep->rma != before->rma)
-        mw_fi_object_patch(object, MW_FI_RMA, &ep->rma, &mw_fi_patches_rma);
-    if (ep->tagged != before->tagged)
-        mw_fi_object_patch(object, MW_FI_TAGGED, &ep->tagged, &mw_fi_patches_tagged);
-    if (ep->atomic != before->atomic)
-        mw_fi_object_patch(object, MW_FI_ATOMIC, &ep->atomic, &mw_fi_patches_atomic);
+    return *(const void *const *)((const char *)ep + data_table[i].offset);
+}
+
+/* `before`: what stood there before the provider's call, NULL: patch them all. A provider may put other
+ * tables in place when an endpoint is enabled. Only what changed in this very call is the
+ * provider's: anything else that is not ours stands above us, and calls us. */
+static void patch_data(struct mw_fi_object *object, struct mw_fid_ep *ep, const void *const *before)
+{
+    for (unsigned i = 0; i < object->data_tables; i++)
+        if (!before || table_at(ep, i) != before[i])
+            mw_fi_object_patch(object, data_table[i].which,
+                               (const char *)ep + data_table[i].offset, data_table[i].patches);
 }
 
 static int enable(const struct mw_fi_ops *real, struct mw_fi_object *object, struct mw_fid *fid,
                   void *argument)
 {
     struct mw_fid_ep *ep = (struct mw_fid_ep *)fid;
-    struct mw_fid_ep before = *ep;
+    const void *before[DATA_TABLES] = {NULL};
     struct mw_fi_attempt attempt = {.call = "fi_enable", .identity = &object->identity};
     int on = recording();
+    for (unsigned i = 0; i < object->data_tables; i++)
+        before[i] = table_at(ep, i);
     if (object->endpoint)
         attempt.endpoint = object->endpoint->id;
     if (on)
         mw_fi_attempt_begin(&attempt);
     int rc = real->control(fid, MW_FI_ENABLE, argument);
     if (rc == 0) {
-        patch_changed(object, ep, &before);
+        patch_data(object, ep, before);
         if (on && object->endpoint)
             mw_fi_endpoint_enabled(object->endpoint);
     }
@@ -148,7 +168,7 @@ static const struct mw_fi_patches ep_patches;
 
 /* A new endpoint, opened by what the identity says. Returns the id of its counters. */
 static uint64_t opened_endpoint(struct mw_fid_ep *ep, const struct mw_fi_identity *identity,
-                                int connected, uint64_t since)
+                                int connected, unsigned data_tables, uint64_t since)
 {
     if (identity->inner && atomic_load(&inner_endpoints) >= INNER_ENDPOINTS_MAX)
         return 0;
@@ -167,7 +187,8 @@ static uint64_t opened_endpoint(struct mw_fid_ep *ep, const struct mw_fi_identit
     if (!known) {
         mw_fi_object_patch(object, MW_FI_FID, &ep->fid.ops, &ep_fid_patches);
         mw_fi_object_patch(object, MW_FI_MAIN, &ep->ops, &ep_patches);
-        patch_data(object, ep);
+        object->data_tables = data_tables;
+        patch_data(object, ep, NULL);
     }
     return object->endpoint ? object->endpoint->id : 0;
 }
@@ -185,7 +206,7 @@ static int ep_tx_ctx(struct mw_fid_ep *sep, int index, void *attr, struct mw_fid
         mw_fi_attempt_failed("fi_tx_context", &object->identity, rc);
         return rc;
     }
-    opened_endpoint(*tx_ep, &object->identity, 0, since);
+    opened_endpoint(*tx_ep, &object->identity, 0, object->data_tables, since);
     struct mw_fi_object *context_object = mw_fi_object_find(*tx_ep);
     if (context_object && context_object->endpoint && object->endpoint) {
         struct mw_fi_endpoint *whole = object->endpoint, *part = context_object->endpoint;
@@ -293,7 +314,8 @@ static int open_endpoint(const struct opening *how, struct mw_fid_domain *domain
                        : how->open2(domain, info, ep, how->flags, context);
     if (on) {
         if (rc == 0)
-            attempt.endpoint = opened_endpoint(*ep, &identity, connected, since);
+            attempt.endpoint =
+                opened_endpoint(*ep, &identity, connected, tables_of(info ? info->caps : 0), since);
         mw_fi_attempt_end(&attempt, rc, NULL, 0);
     }
     return rc;

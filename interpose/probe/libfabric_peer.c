@@ -19,6 +19,8 @@ static struct mw_lock lock; /* of all endpoints: the indexes by address, and far
 static uint8_t *far_memory;
 static size_t far_left;
 
+__thread char mw_fi_self __attribute__((tls_model("initial-exec")));
+
 /* The raw address, by the fabric library. */
 static size_t ask(struct mw_fi_endpoint *endpoint, uint64_t key, uint8_t *address)
 {
@@ -123,7 +125,9 @@ static int claim(struct mw_fi_peer *peer, uint64_t key, int *mine)
 struct mw_fi_peer *mw_fi_peer_slow(struct mw_fi_endpoint *endpoint, uint64_t key)
 {
     uint64_t hash = (key - 1) ^ (key - 1) >> 7 ^ (key - 1) >> 17;
+    const void *nobody = NULL;
     int mine;
+    atomic_compare_exchange_strong(&endpoint->owner, &nobody, &mw_fi_self);
     if (!endpoint->peers) {
         if (!endpoint->connected || !claim(&endpoint->single, key, &mine))
             return NULL;

@@ -274,7 +274,7 @@ static int below_av_open(struct mw_fid_domain *in, struct mw_fi_av_attr *attr, v
 }
 
 static int open_result;
-static const void *msg_of_open;
+static const void *msg_of_open, *atomic_of_open;
 
 static int below_endpoint(struct mw_fid_domain *in, struct mw_fi_info *info, void **ep,
                           void *context)
@@ -282,7 +282,8 @@ static int below_endpoint(struct mw_fid_domain *in, struct mw_fi_info *info, voi
     (void)in, (void)info, (void)context;
     if (open_result)
         return open_result;
-    endpoint = (struct mw_fid_ep){.fid = {3, NULL, &fid_table}, .msg = msg_of_open};
+    endpoint = (struct mw_fid_ep){
+        .fid = {3, NULL, &fid_table}, .msg = msg_of_open, .atomic = atomic_of_open};
     *ep = &endpoint;
     return 0;
 }
@@ -408,6 +409,24 @@ static void leaves_short_tables_alone(void **state)
     open_endpoint(3);
     assert_ptr_equal(endpoint.msg, &short_table);
     assert_int_equal(gaps, MW_FI_GAP_TABLE);
+    close_all();
+}
+
+/* What stands where an endpoint without atomic operations ends is the provider's own. */
+static void looks_no_further_than_the_endpoint(void **state)
+{
+    (void)state;
+    void *opened;
+    struct mw_fi_info info = {.caps = MW_FI_CAP_MSG | MW_FI_CAP_TAGGED};
+    open_endpoint(3);
+    assert_int_equal(endpoint.fid.ops->close(&endpoint.fid), 0);
+    atomic_of_open = (const void *)&msg_table;
+    assert_int_equal(domain.ops->endpoint(&domain, &info, &opened, NULL), 0);
+    assert_true(mw_fi_is_copy(endpoint.msg));
+    assert_ptr_equal(endpoint.atomic, (const void *)&msg_table);
+    assert_int_equal(endpoint.fid.ops->control(&endpoint.fid, MW_FI_ENABLE, NULL), 0);
+    assert_ptr_equal(endpoint.atomic, (const void *)&msg_table);
+    atomic_of_open = NULL;
     close_all();
 }
 
@@ -675,6 +694,7 @@ int main(void)
         TEST(counts_what_was_accepted),
         TEST(passes_on_what_it_does_not_know),
         TEST(leaves_short_tables_alone),
+        TEST(looks_no_further_than_the_endpoint),
         TEST(a_table_that_changes_when_enabled),
         TEST(a_layer_above_stays_there),
         TEST(a_close_that_is_refused),
