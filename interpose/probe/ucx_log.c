@@ -35,7 +35,10 @@ static struct mw_lock lock;
 static unsigned pushed_to;                    /* module that has our handler */
 static struct mw_ucs_log_component *standard; /* whose level may be raised; NULL not known */
 static unsigned depth;                        /* of raising */
-static _Atomic int asked = LEVELS;            /* the level without us, while it is raised */
+static int raised;
+/* The level without us, known when it has been raised once. It stays: a line of another thread may be on its
+ * way when the level is put back, and raised again. */
+static _Atomic int asked = LEVELS;
 
 static void keep(const char *level, const char *file, unsigned line, const char *function,
                  const char *format, va_list arguments)
@@ -57,7 +60,7 @@ static int corrected(const char *file, unsigned line, const char *function, int 
                      va_list arguments)
 {
     char text[4096];
-    if (!dispatch || !own_path || !ucp_path || !strstr(file, "ucp_context.c"))
+    if (!dispatch || !own_path || !ucp_path || !file || !strstr(file, "ucp_context.c"))
         return 0;
     int length = vsnprintf(text, sizeof text, format, arguments);
     char *at = length > 0 && (size_t)length < sizeof text ? strstr(text, own_path) : NULL;
@@ -82,7 +85,8 @@ static int on_line(const char *file, unsigned line, const char *function, int le
         if (again)
             return STOP;
     }
-    int only_ours = component == standard && level <= LEVEL_DIAG && level > atomic_load(&asked);
+    int only_ours = component == standard && level <= LEVEL_DIAG && level > atomic_load(&asked) &&
+                    component->log_level <= LEVEL_DIAG;
     if (level >= LEVEL_FATAL && level < LEVELS && mw_probe_on(&mw_probe_ucx))
         keep(level_names[level], file, line, function, format, arguments);
     errno = error;
@@ -145,6 +149,7 @@ void mw_ucx_log_deepen(void)
     if (standard && depth++ == 0 && standard->log_level < LEVEL_DIAG) {
         atomic_store(&asked, standard->log_level);
         standard->log_level = LEVEL_DIAG;
+        raised = 1;
     }
     mw_lock_drop(&lock);
 }
@@ -152,9 +157,9 @@ void mw_ucx_log_deepen(void)
 void mw_ucx_log_restore(void)
 {
     mw_lock_take(&lock);
-    if (standard && depth && --depth == 0 && atomic_load(&asked) < LEVELS) {
+    if (standard && depth && --depth == 0 && raised) {
         standard->log_level = atomic_load(&asked);
-        atomic_store(&asked, LEVELS);
+        raised = 0;
     }
     mw_lock_drop(&lock);
 }
