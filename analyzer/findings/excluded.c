@@ -243,11 +243,10 @@ static void report(const struct state *state, struct mw_findings *out)
     if (state->slow) {
         const struct mw_idle *idle = state->fast.devices.at[0];
         mw_finding_evidence(finding, mw_use_words(&state->used, state->slow));
-        char *what = mw_format("%s's line rate", mw_idle_name(idle));
-        char *speed = mw_speed_words(&state->used, state->slow, idle->speed, what);
+        char *speed =
+            mw_speed_words(&state->used, state->slow, idle->speed, mw_idle_name(idle));
         if (speed)
             mw_finding_evidence(finding, speed);
-        free(what);
         char *bytes = mw_number_bytes((double)(state->slow->messages ? state->slow->bytes
                                                                      : state->slow->carried));
         finding->cost = mw_format("%s went through sockets", bytes);

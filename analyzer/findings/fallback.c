@@ -40,10 +40,25 @@ static int opened_by_mpi(const struct mw_failure *failure)
     return 0;
 }
 
-/* UCX as a whole could not be opened: which of its transports it would have been is not known. */
+static const char *device_of(const struct mw_failure *failure)
+{
+    return failure->device[0] ? failure->device : failure->domain[0] ? failure->domain : "the NIC";
+}
+
+/* UCX as a whole could not be opened: which of its transports it would have been is not known. What
+ * was asked of it are features. */
 static int whole_library(const struct mw_failure *failure)
 {
-    return !strcmp(failure->library, "ucx") && !failure->provider[0];
+    return !strcmp(failure->library, "ucx") &&
+           (!failure->provider[0] || !strncmp(failure->call, "ucp_init", 8) ||
+            !strncmp(failure->call, "ucp_worker", 10));
+}
+
+static char *fabric_words(const struct mw_failure *failure)
+{
+    return whole_library(failure)
+               ? mw_text_copy("UCX")
+               : mw_fabric_words(failure->library, failure->provider, failure->domain);
 }
 
 static int dies_of_it(const struct mw_finding_input *in, const struct mw_failure *failure)
@@ -147,8 +162,7 @@ static enum mw_severity severity_of(const struct fallback *found)
 static char *title_of(const struct fallback *found)
 {
     char *share = mw_crowd_share(&found->crowd), *title;
-    char *fabric = mw_fabric_words(found->lead->library, found->lead->provider,
-                                   found->lead->domain);
+    char *fabric = fabric_words(found->lead);
     char *failed = mw_failure_words(found->lead);
     if (found->lead->weight == MW_FAILURE_MINOR)
         title = mw_format("%s, not MPI, tried %s on %s: %s", found->lead->opener, fabric, share,
@@ -175,7 +189,7 @@ static void say_failures(const struct fallback *found, struct mw_finding *findin
         mw_crowd_begin(&crowd, found->in->model);
         mw_crowd_add_all(&crowd, failure->processes.at, failure->processes.count);
         char *names = mw_crowd_names(&crowd), *words = mw_failure_words(failure);
-        char *fabric = mw_fabric_words(failure->library, failure->provider, failure->domain);
+        char *fabric = fabric_words(failure);
         mw_finding_evidence(finding, mw_format("%s on %s: %s%s%s", fabric, names, words,
                                                failure->opener[0] ? ", called by " : "",
                                                failure->opener));
@@ -243,8 +257,7 @@ static void say_line_rate(const struct fallback *found, struct mw_finding *findi
     if (!lead->speed)
         return;
     char *rate = mw_line_rate_words(lead->speed);
-    const char *what = lead->device[0] ? lead->device : lead->domain[0] ? lead->domain : "the NIC";
-    mw_finding_evidence(finding, mw_format("the line rate of %s is %s", what, rate));
+    mw_finding_evidence(finding, mw_format("the line rate of %s is %s", device_of(lead), rate));
     free(rate);
 }
 
@@ -314,15 +327,10 @@ static void say_uses(const struct fallback *found, struct mw_finding *finding)
         if (!use->messages && !mw_use_matters(use))
             continue;
         mw_finding_evidence(finding, mw_use_words(&found->used, use));
-        char *device = found->lead->device[0]   ? mw_format("%s's", found->lead->device)
-                       : found->lead->domain[0] ? mw_format("%s's", found->lead->domain)
-                                                : mw_text_copy("the NIC's");
-        char *what = mw_format("%s line rate", device);
-        char *speed = mw_speed_words(&found->used, use, found->lead->speed, what);
+        char *speed =
+            mw_speed_words(&found->used, use, found->lead->speed, device_of(found->lead));
         if (speed)
             mw_finding_evidence(finding, speed);
-        free(device);
-        free(what);
     }
     if (found->used.unknown)
         mw_finding_evidence(finding,
@@ -345,24 +353,35 @@ static void say_ends(const struct fallback *found, struct mw_finding *finding)
                                                said - ENDS_SHOWN));
 }
 
-/* It failed on some only: what the others did. */
+/* It failed on some only: what the others did. Those that ended in MPI_Init as well may not have come
+ * as far as trying. */
 static void say_others(const struct fallback *found, struct mw_finding *finding)
 {
-    struct mw_crowd others;
+    struct mw_crowd others, ended;
     mw_crowd_begin(&others, found->in->model);
+    mw_crowd_begin(&ended, found->in->model);
     for (uint32_t i = 0; i < found->in->model->process_count; i++)
         if (!mw_crowd_has(&found->crowd, i))
-            mw_crowd_add(&others, i);
-    size_t first = mw_crowd_first(&others);
-    if (first != SIZE_MAX) {
-        char *names = mw_crowd_names(&others), *words = mw_choice_words(found->in, first);
-        mw_finding_evidence(finding, mw_format("it did not fail on %s%s%s%s", names,
-                                               words ? ", which used " : "", words ? words : "",
-                                               ""));
+            mw_crowd_add(mw_died_in_init(mw_trace_process(found->in->model->trace, i)) ? &ended
+                                                                                       : &others,
+                         i);
+    if (others.count) {
+        char *names = mw_crowd_names(&others);
+        char *words = mw_choice_words(found->in, (uint32_t)mw_crowd_first(&others));
+        mw_finding_evidence(finding, mw_format("it did not fail on %s%s%s", names,
+                                               words ? ", which used " : "", words ? words : ""));
         free(names);
         free(words);
     }
+    if (ended.count) {
+        char *names = mw_crowd_names(&ended);
+        mw_finding_evidence(finding, mw_format("%s ended in MPI_Init, too, without having tried it "
+                                               "in vain",
+                                               names));
+        free(names);
+    }
     mw_crowd_end(&others);
+    mw_crowd_end(&ended);
 }
 
 static char *cost_of(const struct fallback *found)
@@ -404,7 +423,7 @@ static char *advice_of(const struct fallback *found)
         "were not updated together, a device or memory limit is used up by other processes, or "
         "the scheduler gave the job no access to the NIC.%s",
         lead->call, lead->hangs ? "does not return" : "fails",
-        lead->provider[0] ? lead->provider : "UCX",
+        whole_library(lead) || !lead->provider[0] ? "UCX" : lead->provider,
         lead->log.count ? "; the log lines above are its own" : ", which logged nothing about it",
         !strcmp(lead->library, "ucx") ? "UCX" : "libfabric", stop);
 }

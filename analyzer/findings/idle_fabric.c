@@ -59,8 +59,7 @@ static void report(const struct mw_finding_input *in, const struct mw_crowd *cro
         free(words);
     }
     mw_finding_evidence(finding, mw_use_words(used, use));
-    char *what = mw_format("%s's line rate", mw_idle_name(idle[0]));
-    char *speed = mw_speed_words(used, use, idle[0]->speed, what);
+    char *speed = mw_speed_words(used, use, idle[0]->speed, mw_idle_name(idle[0]));
     if (speed)
         mw_finding_evidence(finding, speed);
     char *choice = mw_choice_words(in, (uint32_t)mw_crowd_first(crowd));
@@ -78,7 +77,6 @@ static void report(const struct mw_finding_input *in, const struct mw_crowd *cro
                         "UCX_NET_DEVICES=%s; MPICH's launcher: -iface %s.",
                         mw_idle_name(idle[0]), mw_idle_name(idle[0]), mw_idle_name(idle[0]));
     mw_crowd_give(crowd, finding);
-    free(what);
     free(choice);
     free(share);
 }

@@ -51,8 +51,9 @@ const struct mw_use *mw_used_first(const struct mw_used *used,
 char *mw_way_words(const struct mw_way *way);
 /* "2.00 MiB in 100 messages of 2 pairs went over tcp (Open MPI BTL, eth0)". */
 char *mw_use_words(const struct mw_used *used, const struct mw_use *use);
-/* "pair 0 -> 1 reached at least 1.10 of 25.0 GB/s and half a round trip of 31 us over tcp"; `speed`:
- * the line rate to compare with, bit/s, of `what`; 0: that of the way. NULL: nothing was measured. */
+/* "pair 0 -> 1 reached at least 1.10 of 25.0 GB/s (cxi0's line rate) and half a round trip of 31 us
+ * over tcp"; `speed`: the line rate to compare with, bit/s, of device `what`; 0: that of the way.
+ * NULL: nothing was measured. */
 char *mw_speed_words(const struct mw_used *used, const struct mw_use *use, uint64_t speed,
                      const char *what);
 /* "25.0 GB/s". */
