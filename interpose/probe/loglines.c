@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lines that fabric libraries log; see loglines.h. A line that is known is found without a lock and only
- * counted. A new one is encoded into its place in the table under a short lock, and written after it.
+ * Lines that fabric libraries log; see loglines.h. A line that is known is found without a lock and
+ * only counted. A new one is encoded into its place in the table under a short lock, and written
+ * after it.
  */
 #include "probe/loglines.h"
 

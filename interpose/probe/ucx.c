@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The probe of UCX: its steps, and what it says of itself. Counters go to the trace at flushes as far as they
- * have changed, everything before MPI_Finalize, in exit() and in MPI_Abort what is in our own memory. On
- * the thread that makes the call of MPI.
+ * The probe of UCX: its steps, and what it says of itself. Counters go to the trace at flushes as
+ * far as they have changed, everything before MPI_Finalize, in exit() and in MPI_Abort what is in
+ * our own memory. On the thread that makes the call of MPI.
  */
 #include "probe/ucx.h"
 
@@ -18,8 +18,8 @@
 #define IDLE_FEW    256u        /* up to so many also those that nothing went through */
 #define FLUSH_BYTES (64u << 10) /* what a flush may write on average */
 
-static _Atomic int closed; /* the last step has been */
-static int alone;          /* MPI lets no two threads in at once */
+static _Atomic int closed;  /* the last step has been */
+static int alone;           /* MPI lets no two threads in at once */
 static unsigned lanes_left; /* endpoints that were not asked for their lanes */
 
 int mw_ucx_open(void)
@@ -34,8 +34,8 @@ static int is_idle(const struct mw_ucx_peer *peer)
            !atomic_load_explicit(&peer->gets, memory_order_relaxed);
 }
 
-/* Asks for the lanes of endpoints. quiet: no other thread can be in MPI; else workers that leave it to
- * their users not to come at the same time are left alone. */
+/* Asks for the lanes of endpoints. quiet: no other thread can be in MPI; else workers that leave it
+ * to their users not to come at the same time are left alone. */
 static void read_lanes(int idle, int quiet, unsigned *asked)
 {
     for (unsigned i = 0, count = mw_ucx_peer_count(); i < count; i++) {
@@ -56,7 +56,8 @@ static void read_lanes(int idle, int quiet, unsigned *asked)
 static void ready(void)
 {
     int level = 0;
-    alone = MW_ASK(MW_FN_Query_thread, (int *), &level) && level != 3 && level < 4096; /* of MPI-5's ABI */
+    alone = MW_ASK(MW_FN_Query_thread, (int *), &level) && level != 3 &&
+            level < 4096; /* of MPI-5's ABI */
 }
 
 static size_t write_all(int all)
@@ -112,17 +113,21 @@ static void say_coverage(void)
     if (!mw_ucx.path && !loaded)
         mw_choice("probe", "ucx", "absent", NULL);
     else if (!mw_ucx.path)
-        mw_choice("probe", "ucx", "on", "libucp is loaded, and no call that opens it came this way");
+        mw_choice("probe", "ucx", "on",
+                  "libucp is loaded, and no call that opens it came this way");
     else if (atomic_load(&mw_ucx.several))
-        say_partly("more than one UCX library is in use: lanes and log lines are those of the first", 0);
+        say_partly(
+            "more than one UCX library is in use: lanes and log lines are those of the first", 0);
     else if (strays)
         say_partly("%llu operations went through endpoints that were not seen made", strays);
     else if (lanes_left)
         say_partly("the lanes of %llu endpoints were not read: no time for more", lanes_left);
     else if (mw_ucx.version > MW_UCX_NEWEST)
-        say_partly("this UCX is newer than those that were looked at: its log lines are not kept", 0);
+        say_partly("this UCX is newer than those that were looked at: its log lines are not kept",
+                   0);
     else if (mw_ucx.version < MW_UCX_OLDEST)
-        say_partly("this UCX is older than those that were looked at: its log lines are not kept", 0);
+        say_partly("this UCX is older than those that were looked at: its log lines are not kept",
+                   0);
     else
         mw_choice("probe", "ucx", "on", NULL);
 }

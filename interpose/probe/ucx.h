@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the files of the UCX probe share; private to probe/ucx*.c. The wrapped functions (ucx_wrap.c,
- * ucx_setup.c) run on any thread at any time; the rest says for itself.
+ * What the files of the UCX probe share; private to probe/ucx*.c. The wrapped functions
+ * (ucx_wrap.c, ucx_setup.c) run on any thread at any time; the rest says for itself.
  */
 #ifndef MW_PROBE_UCX_H
 #define MW_PROBE_UCX_H
@@ -18,14 +18,16 @@
 #define MW_UCX_NEWEST 1022u /* 1.22 */
 
 /* Functions that we wrap. */
-#define MW_UCX_WRAPPED(X)                                                                       \
-    X(init_version) X(worker_create) X(worker_destroy) X(ep_create) X(ep_close_nb)   \
-    X(ep_close_nbx) X(ep_destroy) X(disconnect_nb) X(tag_send_nbx) X(tag_send_nb) X(tag_send_nbr) \
-    X(tag_send_sync_nb) X(tag_send_sync_nbx) X(am_send_nb) X(am_send_nbx) X(stream_send_nb)     \
-    X(stream_send_nbx) X(put) X(put_nb) X(put_nbi) X(put_nbx) X(get) X(get_nb) X(get_nbi)       \
-    X(get_nbx) X(atomic_post) X(atomic_fetch_nb) X(atomic_op_nbx) X(atomic_add32)               \
-    X(atomic_add64) X(atomic_fadd32) X(atomic_fadd64) X(atomic_swap32) X(atomic_swap64)         \
-    X(atomic_cswap32) X(atomic_cswap64)
+/* clang-format off */
+#define MW_UCX_WRAPPED(X)                                                                     \
+    X(init_version) X(worker_create) X(worker_destroy) X(ep_create) X(ep_close_nb)            \
+    X(ep_close_nbx) X(ep_destroy) X(disconnect_nb) X(tag_send_nbx) X(tag_send_nb)             \
+    X(tag_send_nbr) X(tag_send_sync_nb) X(tag_send_sync_nbx) X(am_send_nb) X(am_send_nbx)     \
+    X(stream_send_nb) X(stream_send_nbx) X(put) X(put_nb) X(put_nbi) X(put_nbx) X(get)        \
+    X(get_nb) X(get_nbi) X(get_nbx) X(atomic_post) X(atomic_fetch_nb) X(atomic_op_nbx)        \
+    X(atomic_add32) X(atomic_add64) X(atomic_fadd32) X(atomic_fadd64) X(atomic_swap32)        \
+    X(atomic_swap64) X(atomic_cswap32) X(atomic_cswap64)
+/* clang-format on */
 
 enum mw_ucx_function {
 #define X(name) MW_UCX_##name,
@@ -54,8 +56,8 @@ struct mw_ucx {
 extern struct mw_ucx mw_ucx;
 
 /* ucx_real.c */
-/* ucp_init_version as the caller would have it; learns all about its library the first time. Takes the
- * loader's lock. */
+/* ucp_init_version as the caller would have it; learns all about its library the first time. Takes
+ * the loader's lock. */
 void *mw_ucx_enter(const void *caller);
 void *mw_ucx_find(enum mw_ucx_function function, const void *caller);
 /* NULL: nobody has it. */
@@ -87,17 +89,17 @@ struct mw_ucx_worker {
     struct mw_ucx_peer *rest; /* all that found no room; NULL none */
 };
 
-/* All endpoints of one worker to one remote worker. Where the worker's thread mode says that one thread at a time
- * uses it, adding needs no locked instruction. */
+/* All endpoints of one worker to one remote worker. Where the worker's thread mode says that one
+ * thread at a time uses it, adding needs no locked instruction. */
 struct mw_ucx_peer {
     _Atomic uint64_t sends, sent, puts, put, gets, got, unsized;
-    int multi;                    /* several threads may add at once */
-    int has_uid;                  /* `uid` is known */
-    uint32_t lanes;               /* ucx_lanes.c: 0 not known */
+    int multi;      /* several threads may add at once */
+    int has_uid;    /* `uid` is known */
+    uint32_t lanes; /* ucx_lanes.c: 0 not known */
     struct mw_ucx_worker *worker;
     uint64_t uid;
-    _Atomic(mw_ucp_object) ep;    /* the latest; NULL closed */
-    uint64_t written;             /* operations that the trace has */
+    _Atomic(mw_ucp_object) ep; /* the latest; NULL closed */
+    uint64_t written;          /* operations that the trace has */
     uint32_t written_lanes;
 } __attribute__((aligned(128)));
 
@@ -155,7 +157,7 @@ struct mw_ucx_print {
     size_t size;
 };
 #define MW_UCX_PRINT_SIZE (256u << 10)
-int mw_ucx_print_begin(struct mw_ucx_print *print); /* 0: none is to be had */
+int mw_ucx_print_begin(struct mw_ucx_print *print);  /* 0: none is to be had */
 size_t mw_ucx_print_end(struct mw_ucx_print *print); /* length of the text, valid until release */
 void mw_ucx_print_release(struct mw_ucx_print *print);
 
@@ -168,10 +170,12 @@ struct mw_ucx_attempt {
     uint64_t start;
     char asked[96];
 };
-/* Before the call. now: in the file when this returns, so that a call that never returns is told. */
+/* Before the call. now: in the file when this returns, so that a call that never returns is told.
+ */
 void mw_ucx_attempt_begin(struct mw_ucx_attempt *attempt, const char *call, const void *caller,
                           int now);
-/* context: what of to list the resources; NULL none. endpoint: the ENDPOINT that came of it, 0 none. */
+/* context: what of to list the resources; NULL none. endpoint: the ENDPOINT that came of it, 0
+ * none. */
 void mw_ucx_attempt_end(struct mw_ucx_attempt *attempt, mw_ucs_status result, uint32_t endpoint,
                         mw_ucp_object context);
 
@@ -183,8 +187,8 @@ struct mw_ucx_word {
 struct mw_ucx_lane {
     struct mw_ucx_word use, transport, device;
 };
-/* A walk through the lanes of an endpoint's print-out. The caller sets `at`, to a text that ends with a zero, and
- * `version`; the rest starts as zeros. */
+/* A walk through the lanes of an endpoint's print-out. The caller sets `at`, to a text that ends
+ * with a zero, and `version`; the rest starts as zeros. */
 struct mw_ucx_lane_walk {
     const char *at;   /* next line */
     unsigned version; /* 1013 for 1.13 */
@@ -204,8 +208,8 @@ void mw_ucx_features_text(uint64_t features, char *out, size_t size);
 /* ucx_log.c */
 /* From now on the lines that UCX logs are kept. `init`: the real ucp_init_version. */
 void mw_ucx_log_start(const void *init);
-/* Between these two, lines that UCX keeps back by default ("DIAG": a device that could not be opened) are
- * kept as well; nothing more is printed than without us. They nest. */
+/* Between these two, lines that UCX keeps back by default ("DIAG": a device that could not be
+ * opened) are kept as well; nothing more is printed than without us. They nest. */
 void mw_ucx_log_deepen(void);
 void mw_ucx_log_restore(void);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What of UCX's binary interface is used, from UCX 1.8 on: none of its headers is needed to build. Only
- * leading members that have not moved since are declared; tests/unit/interpose/test_ucx_abi.c checks
- * them against the headers that are installed.
+ * What of UCX's binary interface is used, from UCX 1.8 on: none of its headers is needed to build.
+ * Only leading members that have not moved since are declared; tests/unit/interpose/test_ucx_abi.c
+ * checks them against the headers that are installed.
  */
 #ifndef MW_PROBE_UCX_ABI_H
 #define MW_PROBE_UCX_ABI_H
@@ -11,9 +11,10 @@
 #include <stdint.h>
 
 typedef signed char mw_ucs_status; /* ucs_status_t is a packed enum */
-typedef void *mw_ucs_pointer;  /* ucs_status_ptr_t: NULL done, a small negative number, or a request */
-typedef void *mw_ucp_object;   /* any handle */
-typedef uint64_t mw_ucp_type;  /* ucp_datatype_t */
+typedef void
+    *mw_ucs_pointer; /* ucs_status_ptr_t: NULL done, a small negative number, or a request */
+typedef void *mw_ucp_object;  /* any handle */
+typedef uint64_t mw_ucp_type; /* ucp_datatype_t */
 typedef void (*mw_ucp_callback)(void *request, mw_ucs_status status);
 
 enum {

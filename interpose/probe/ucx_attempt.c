@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ATTEMPT chunks of UCX: what was opened, and how that ended. Any thread that opens something; some system
- * calls each, never on the path of messages.
+ * ATTEMPT chunks of UCX: what was opened, and how that ended. Any thread that opens something; some
+ * system calls each, never on the path of messages.
  */
 #include <string.h>
 #include <sys/mman.h>
@@ -88,8 +88,8 @@ static void put_offers(struct mw_buffer *buffer, mw_ucp_object context)
     while (count < OFFERS && buffer->size < CHUNK - OFFER_SIZE &&
            mw_ucx_resource_next(&at, &seen[count][0], &seen[count][1])) {
         unsigned i = 0;
-        while (i < count && !(is_same(&seen[i][0], &seen[count][0]) &&
-                              is_same(&seen[i][1], &seen[count][1])))
+        while (i < count &&
+               !(is_same(&seen[i][0], &seen[count][0]) && is_same(&seen[i][1], &seen[count][1])))
             i++;
         if (i == count) {
             put_offer(buffer, &seen[count][0], &seen[count][1]);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The lanes of endpoints: asked of UCX where the caller of MPI could ask too (at an endpoint's close,
- * before MPI_Finalize, in a step of an MPI call), taken apart and kept, since many endpoints have the same.
- * Allocates what the C library needs for a stream.
+ * The lanes of endpoints: asked of UCX where the caller of MPI could ask too (at an endpoint's
+ * close, before MPI_Finalize, in a step of an MPI call), taken apart and kept, since many endpoints
+ * have the same. Allocates what the C library needs for a stream.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -31,8 +31,8 @@ static struct mw_lock lock;
 int mw_ucx_print_begin(struct mw_ucx_print *print)
 {
     print->size = MW_UCX_PRINT_SIZE;
-    print->text = mmap(NULL, print->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-                       0);
+    print->text =
+        mmap(NULL, print->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (print->text == MAP_FAILED)
         return 0;
     print->stream = fmemopen(print->text, print->size - 1, "w");

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * UCX's own log lines. A handler of ours stands before UCX's: it copies the line and lets it pass, so that
- * what is printed, and where, stays as it is. UCX calls it on any thread, in its signal handlers too. It
- * asks nothing of UCX.
+ * UCX's own log lines. A handler of ours stands before UCX's: it copies the line and lets it pass,
+ * so that what is printed, and where, stays as it is. UCX calls it on any thread, in its signal
+ * handlers too. It asks nothing of UCX.
  *
- * While UCX is being opened we also want the lines that it keeps back by default: why a device could not
- * be opened is logged as DIAG, one level below what it prints. For that time its level is raised, and our handler
- * stops those lines that would not have been there without us.
+ * While UCX is being opened we also want the lines that it keeps back by default: why a device
+ * could not be opened is logged as DIAG, one level below what it prints. For that time its level is
+ * raised, and our handler stops those lines that would not have been there without us.
  *
- * One line tells of us: UCX logs which file has its ucp_init_version, and asks the loader, who says ours.
- * That one is stopped, and logged again with the file that has the real one.
+ * One line tells of us: UCX logs which file has its ucp_init_version, and asks the loader, who says
+ * ours. That one is stopped, and logged again with the file that has the real one.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -26,7 +26,7 @@
 enum { LEVEL_FATAL = 0, LEVEL_DIAG = 3, LEVEL_INFO = 4, LEVELS = 12 };
 enum { STOP = 0, CONTINUE = 1 };
 
-static const char *const level_names[LEVELS] = {"FATAL", "ERROR", "WARN",  "DIAG", "INFO", "DEBUG",
+static const char *const level_names[LEVELS] = {"FATAL", "ERROR", "WARN", "DIAG",  "INFO", "DEBUG",
                                                 "TRACE", "REQ",   "DATA", "ASYNC", "FUNC", "POLL"};
 static const char *const old_level_names[LEVELS - 1] = {
     "FATAL", "ERROR", "WARN", "INFO", "DEBUG", "TRACE", "REQ", "DATA", "ASYNC", "FUNC", "POLL"};
@@ -36,8 +36,8 @@ static unsigned pushed_to;                    /* module that has our handler */
 static struct mw_ucs_log_component *standard; /* whose level may be raised; NULL not known */
 static unsigned depth;                        /* of raising */
 static int raised;
-/* The level without us, known when it has been raised once. It stays: a line of another thread may be on its
- * way when the level is put back, and raised again. */
+/* The level without us, known when it has been raised once. It stays: a line of another thread may
+ * be on its way when the level is put back, and raised again. */
 static _Atomic int asked = LEVELS;
 
 static void keep(const char *level, const char *file, unsigned line, const char *function,

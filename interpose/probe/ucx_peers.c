@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Workers, their endpoints and what went through them. Adding to a counter happens in the wrapped
- * functions, on any thread, without a lock; workers and endpoints are entered under a short one. Pages
- * of our own, which are never given back: an endpoint that has been closed keeps its entry, and the next one
- * that gets its address takes it over.
+ * functions, on any thread, without a lock; workers and endpoints are entered under a short one.
+ * Pages of our own, which are never given back: an endpoint that has been closed keeps its entry,
+ * and the next one that gets its address takes it over.
  */
 #include <string.h>
 
@@ -62,7 +62,8 @@ struct mw_ucx_worker *mw_ucx_worker_add(mw_ucp_object handle, int thread_mode, u
     }
     mw_lock_drop(&lock);
     if (!worker)
-        mw_health("ucx-workers", "more UCX workers than there is room for: the others' traffic is not counted");
+        mw_health("ucx-workers",
+                  "more UCX workers than there is room for: the others' traffic is not counted");
     return worker;
 }
 
@@ -95,8 +96,8 @@ static struct mw_ucx_peer *peer_new(struct mw_ucx_worker *worker, int has_uid, u
 
 static uint32_t *key_of(const struct mw_ucx_worker *worker, int has_uid, uint64_t uid)
 {
-    uint64_t hash = (uid ^ (uint64_t)worker->id << 1 ^ (uint64_t)has_uid) *
-                    UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t hash =
+        (uid ^ (uint64_t)worker->id << 1 ^ (uint64_t)has_uid) * UINT64_C(0x9e3779b97f4a7c15);
     for (size_t at = hash >> 47;; at++) {
         uint32_t *key = &keys[at & (KEYS - 1)];
         if (!*key)
@@ -107,8 +108,8 @@ static uint32_t *key_of(const struct mw_ucx_worker *worker, int has_uid, uint64_
     }
 }
 
-/* The peer of (worker, uid), made where there is none. The last few are kept for what stands for all the
- * peers that find no room. Under the lock. */
+/* The peer of (worker, uid), made where there is none. The last few are kept for what stands for
+ * all the peers that find no room. Under the lock. */
 static struct mw_ucx_peer *peer_find(struct mw_ucx_worker *worker, int has_uid, uint64_t uid)
 {
     if (!keys && !(keys = mw_pages(KEYS * sizeof *keys)))
@@ -143,7 +144,8 @@ static void slot_put(struct mw_ucx_slots *slots, uintptr_t ep, struct mw_ucx_pee
     }
 }
 
-/* A table with room for one more; readers go on in the old one meanwhile, which stays. Under the lock. */
+/* A table with room for one more; readers go on in the old one meanwhile, which stays. Under the
+ * lock. */
 static struct mw_ucx_slots *slots_with_room(void)
 {
     struct mw_ucx_slots *old = atomic_load_explicit(&mw_ucx_slots, memory_order_relaxed);
@@ -175,7 +177,8 @@ void mw_ucx_ep_add(struct mw_ucx_worker *worker, mw_ucp_object ep, int has_uid, 
     }
     mw_lock_drop(&lock);
     if (!peer)
-        mw_health("ucx-endpoints", "more UCX endpoints than there is room for: the others' traffic is not counted");
+        mw_health("ucx-endpoints",
+                  "more UCX endpoints than there is room for: the others' traffic is not counted");
 }
 
 /* ---- Writing */
@@ -196,9 +199,8 @@ static void put_peer(struct mw_buffer *buffer, const struct mw_ucx_peer *peer)
             uid[i] = (uint8_t)(peer->uid >> 8 * i);
         mw_put_bytes(buffer, MW_F_PEER_address, uid, sizeof uid);
     }
-#define PUT(field) \
-    mw_put_u64(buffer, MW_F_PEER_##field, \
-               atomic_load_explicit(&peer->field, memory_order_relaxed))
+#define PUT(field)                                                                                 \
+    mw_put_u64(buffer, MW_F_PEER_##field, atomic_load_explicit(&peer->field, memory_order_relaxed))
     PUT(sends);
     PUT(sent);
     PUT(puts);
@@ -235,7 +237,8 @@ static size_t write_chunk(struct mw_buffer *buffer)
 static int take_news(struct mw_ucx_peer *peer, int all)
 {
     uint64_t now = operations(peer);
-    if (now == peer->written && peer->lanes == peer->written_lanes && !(all && (now || peer->lanes)))
+    if (now == peer->written && peer->lanes == peer->written_lanes &&
+        !(all && (now || peer->lanes)))
         return 0;
     peer->written = now;
     peer->written_lanes = peer->lanes;

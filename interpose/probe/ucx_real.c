@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The real UCX behind our wrappers: found when the first ucp_init arrives, and again where another copy
- * serves a later one. Any thread; takes the loader's lock where something is looked up, which is once a
- * function and library, never a message.
+ * The real UCX behind our wrappers: found when the first ucp_init arrives, and again where another
+ * copy serves a later one. Any thread; takes the loader's lock where something is looked up, which
+ * is once a function and library, never a message.
  */
 #include "probe/ucx.h"
 
@@ -16,8 +16,8 @@ struct mw_ucx mw_ucx;
 
 static struct mw_lock lock;
 static const struct mw_module_entry *library; /* that has the real ucp_init_version */
-static _Atomic int learned; /* all about it */
-static _Atomic int told;    /* its version is in the trace */
+static _Atomic int learned;                   /* all about it */
+static _Atomic int told;                      /* its version is in the trace */
 static char version_text[48];
 
 static const char *const names[MW_UCX_FUNCTIONS] = {
@@ -30,8 +30,9 @@ void *mw_ucx_find(enum mw_ucx_function function, const void *caller)
 {
     void *real = mw_real_find(names[function], NULL, caller);
     if (!real) {
-        mw_health("ucx-function", "a UCX function was called that no loaded UCX has: the call was refused as UCX "
-                                  "refuses what it does not support");
+        mw_health("ucx-function",
+                  "a UCX function was called that no loaded UCX has: the call was refused as UCX "
+                  "refuses what it does not support");
         return NULL;
     }
     if (library && !atomic_load_explicit(&mw_ucx.several, memory_order_relaxed))
@@ -85,8 +86,8 @@ static void look_up_all(void *init, const void *caller)
     }
 }
 
-/* Makes `found` the library, unless another one is and has not gone. 1: it is new, and what we knew of
- * the one before is void. */
+/* Makes `found` the library, unless another one is and has not gone. 1: it is new, and what we knew
+ * of the one before is void. */
 static int take_library(const struct mw_module_entry *found)
 {
     mw_lock_take(&lock);
@@ -115,11 +116,13 @@ void *mw_ucx_enter(const void *caller)
         look_up_all(init, caller);
         learn_functions(init);
         learn_version(init);
-        mw_ucx_log_start(init); /* also where nothing is recorded: one line of UCX's must not name us */
+        mw_ucx_log_start(
+            init); /* also where nothing is recorded: one line of UCX's must not name us */
         atomic_store(&learned, 1);
     } else if (library != found && !atomic_exchange(&mw_ucx.several, 1)) {
-        mw_health("ucx-several", "more than one UCX library is in use: each call is led to the right one, slowly; "
-                                 "lanes and log lines are those of the first");
+        mw_health("ucx-several",
+                  "more than one UCX library is in use: each call is led to the right one, slowly; "
+                  "lanes and log lines are those of the first");
     }
     if (library == found && atomic_load(&learned) && mw_probe_on(&mw_probe_ucx) &&
         !atomic_exchange(&told, 1))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The wrapped functions of UCX that open and close: contexts, workers, endpoints. Any thread. Each passes its
- * arguments on as they are and returns what the real one returned.
+ * The wrapped functions of UCX that open and close: contexts, workers, endpoints. Any thread. Each
+ * passes its arguments on as they are and returns what the real one returned.
  */
 #include <string.h>
 

@@ -54,8 +54,8 @@ static void drop_path(struct mw_ucx_word *device)
         device->size = size - 1;
 }
 
-/* "   lane[0]:  5:posix/memory.0 md[4]  -> md[4]/posix/sysdev[255] seg 8256 rma_bw#0 am wireup{tcp/lo}":
- * up to the arrow's target. 0: no lane, or one without a transport of its own. */
+/* "   lane[0]:  5:posix/memory.0 md[4]  -> md[4]/posix/sysdev[255] seg 8256 rma_bw#0 am
+ * wireup{tcp/lo}": up to the arrow's target. 0: no lane, or one without a transport of its own. */
 static int lane_line(struct mw_ucx_lane_walk *walk, const char *at, const char *end)
 {
     at = find_in_line(at, end, "lane[");
@@ -75,7 +75,8 @@ static int lane_line(struct mw_ucx_lane_walk *walk, const char *at, const char *
     return 1;
 }
 
-/* From 1.11 on a lane does not say that it serves remote memory: lines further down do, "put[2]: 0..<short>..". */
+/* From 1.11 on a lane does not say that it serves remote memory: lines further down do, "put[2]:
+ * 0..<short>..". */
 static int serves_put(const struct mw_ucx_lane_walk *walk)
 {
     char line[24];
@@ -83,7 +84,8 @@ static int serves_put(const struct mw_ucx_lane_walk *walk)
     return strstr(walk->at, line) != NULL;
 }
 
-/* Whether a word after the arrow is a use: "am", "rma_bw#0", "wireup{tcp/lo}". Gives its bare name. */
+/* Whether a word after the arrow is a use: "am", "rma_bw#0", "wireup{tcp/lo}". Gives its bare name.
+ */
 static int is_use(const char *at, size_t size, struct mw_ucx_word *use)
 {
     size_t name = 0;
@@ -108,7 +110,8 @@ static int next_use(struct mw_ucx_lane_walk *walk, struct mw_ucx_lane *lane)
         if (size && is_use(at, size, &lane->use))
             return walk->any = 1;
     }
-    /* Without the lines further down (its newer protocols have none) a lane that names no use has this one. */
+    /* Without the lines further down (its newer protocols have none) a lane that names no use has
+     * this one. */
     if (!walk->rma && walk->version >= 1011 && (!walk->any || serves_put(walk))) {
         lane->use = (struct mw_ucx_word){"rma", 3};
         return walk->any = walk->rma = 1;
@@ -131,8 +134,7 @@ int mw_ucx_lane_next(struct mw_ucx_lane_walk *walk, struct mw_ucx_lane *lane)
 }
 
 /* "#      resource 3  :  md 3  dev 2  flags -- tcp/eth0" */
-int mw_ucx_resource_next(const char **at, struct mw_ucx_word *transport,
-                         struct mw_ucx_word *device)
+int mw_ucx_resource_next(const char **at, struct mw_ucx_word *transport, struct mw_ucx_word *device)
 {
     while (**at) {
         const char *line = *at, *end = line_end(line);

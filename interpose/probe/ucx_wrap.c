@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The wrapped functions of UCX that move data. Any thread; some ns each: no lock, no allocation. Each counts
- * what the real function took on, after the call, so that what was refused counts nothing.
+ * The wrapped functions of UCX that move data. Any thread; some ns each: no lock, no allocation.
+ * Each counts what the real function took on, after the call, so that what was refused counts
+ * nothing.
  *
- * The return address tells the program's and MPI's calls from UCX's own: its functions call each other
- * by their exported names, and one operation must count once. So a real function must be called, not jumped
- * to: the counting after it sees to that.
+ * The return address tells the program's and MPI's calls from UCX's own: its functions call each
+ * other by their exported names, and one operation must count once. So a real function must be
+ * called, not jumped to: the counting after it sees to that.
  */
 #include "probe/ucx.h"
 
@@ -20,8 +21,7 @@ static inline void add(_Atomic uint64_t *counter, uint64_t amount, int multi)
     if (__builtin_expect(multi, 0))
         atomic_fetch_add_explicit(counter, amount, memory_order_relaxed);
     else
-        atomic_store_explicit(counter,
-                              atomic_load_explicit(counter, memory_order_relaxed) + amount,
+        atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + amount,
                               memory_order_relaxed);
 }
 
@@ -63,7 +63,8 @@ static inline uint64_t type_bytes(mw_ucp_type type, const void *buffer, size_t c
     return (type & MW_UCP_TYPE_CLASS) == MW_UCP_TYPE_IOV ? iov_bytes(buffer, count) : UNSIZED;
 }
 
-/* The same for functions that take their options in a structure; without a type, elements are bytes. */
+/* The same for functions that take their options in a structure; without a type, elements are
+ * bytes. */
 static inline uint64_t param_bytes(const struct mw_ucp_request_param *param, const void *buffer,
                                    size_t count)
 {
@@ -77,29 +78,29 @@ static inline int taken_on(mw_ucs_pointer result)
     return (uintptr_t)result < (uintptr_t)(intptr_t)MW_UCS_ERR_LAST;
 }
 
-/* The body of a wrapper: name, type of result, what to return where there is no such function, whether a
- * result is a success, kind, bytes, declared arguments, arguments. The bytes are told before the call, as
- * buffers that describe others may be freed in it. */
-#define WRAP(name, type, refused, good, kind, bytes, declared, arguments)                    \
-    MW_EXPORT type ucp_##name declared;                                                      \
-    type ucp_##name declared                                                                 \
-    {                                                                                        \
-        const void *caller = __builtin_return_address(0);                                    \
-        type(*real) declared = mw_ucx_real(MW_UCX_##name, caller);                           \
-        if (__builtin_expect(!real, 0))                                                      \
-            return refused;                                                                  \
-        if (mw_ucx_inner(caller))                                                            \
-            return real arguments;                                                           \
-        uint64_t amount = bytes;                                                             \
-        type result = real arguments;                                                        \
-        if (good(result))                                                                    \
-            count(ep, kind, amount);                                                         \
-        return result;                                                                       \
+/* The body of a wrapper: name, type of result, what to return where there is no such function,
+ * whether a result is a success, kind, bytes, declared arguments, arguments. The bytes are told
+ * before the call, as buffers that describe others may be freed in it. */
+#define WRAP(name, type, refused, good, kind, bytes, declared, arguments)                          \
+    MW_EXPORT type ucp_##name declared;                                                            \
+    type ucp_##name declared                                                                       \
+    {                                                                                              \
+        const void *caller = __builtin_return_address(0);                                          \
+        type(*real) declared = mw_ucx_real(MW_UCX_##name, caller);                                 \
+        if (__builtin_expect(!real, 0))                                                            \
+            return refused;                                                                        \
+        if (mw_ucx_inner(caller))                                                                  \
+            return real arguments;                                                                 \
+        uint64_t amount = bytes;                                                                   \
+        type result = real arguments;                                                              \
+        if (good(result))                                                                          \
+            count(ep, kind, amount);                                                               \
+        return result;                                                                             \
     }
 #define IS_GOOD(status) ((status) >= MW_UCS_OK)
-#define WRAP_POINTER(name, kind, bytes, declared, arguments) \
+#define WRAP_POINTER(name, kind, bytes, declared, arguments)                                       \
     WRAP(name, mw_ucs_pointer, REFUSED, taken_on, kind, bytes, declared, arguments)
-#define WRAP_STATUS(name, kind, bytes, declared, arguments) \
+#define WRAP_STATUS(name, kind, bytes, declared, arguments)                                        \
     WRAP(name, mw_ucs_status, MW_UCS_ERR_UNSUPPORTED, IS_GOOD, kind, bytes, declared, arguments)
 
 #define PARAM const struct mw_ucp_request_param *param
@@ -144,8 +145,7 @@ WRAP_POINTER(stream_send_nb, SEND, type_bytes(type, buffer, size),
               mw_ucp_callback done, unsigned flags),
              (ep, buffer, size, type, done, flags))
 WRAP_POINTER(stream_send_nbx, SEND, param_bytes(param, buffer, size),
-             (mw_ucp_object ep, const void *buffer, size_t size, PARAM),
-             (ep, buffer, size, param))
+             (mw_ucp_object ep, const void *buffer, size_t size, PARAM), (ep, buffer, size, param))
 
 /* Remote memory */
 
@@ -187,7 +187,7 @@ WRAP_POINTER(atomic_fetch_nb, GET, size,
              (mw_ucp_object ep, int operation, uint64_t value, void *answer, size_t size,
               uint64_t at, mw_ucp_object key, mw_ucp_callback done),
              (ep, operation, value, answer, size, at, key, done))
-WRAP_POINTER(atomic_op_nbx, param->op_attr_mask & MW_UCP_OP_FIELD_REPLY_BUFFER ? GET : PUT,
+WRAP_POINTER(atomic_op_nbx, param->op_attr_mask &MW_UCP_OP_FIELD_REPLY_BUFFER ? GET : PUT,
              param_bytes(param, buffer, size),
              (mw_ucp_object ep, int operation, const void *buffer, size_t size, uint64_t at,
               mw_ucp_object key, PARAM),

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # What the probe of UCX sees, against real jobs of both MPIs: who each rank talks to, how much, over
-# which lanes; what was opened and how that failed; UCX's log lines; and that nobody can tell that we
-# look on.
+# which lanes; what was opened and how that failed; UCX's log lines; and that nobody can tell that
+# we look on.
 """UCX as the trace has it."""
 
 import os
@@ -86,8 +86,8 @@ def covered(process):
 
 @mpi_test(variants=("default", "tcp,self", "posix,self"))
 def peers_bytes_and_lanes(mpi, folder, tls):
-    """Every rank's endpoints lead to the other ranks' own workers, carry what the program sent, and use the
-    transports that are allowed."""
+    """Every rank's endpoints lead to the other ranks' own workers, carry what the program sent, and
+    use the transports that are allowed."""
     program = [mpi.build("pairs.c")] + list(MESSAGES)
     ranks = 2 if tls == "tcp,self" else 3  # three ranks of MPICH 4.0 hang there, recorded or not
     job, trace = recorded(mpi, ranks, program, folder, None if tls == "default" else tls)
@@ -127,8 +127,10 @@ def what_was_opened(mpi, folder):
             same((entry["result"], entry["words"], entry["inner"]), (0, "", 0), "result")
             check(0 < entry["start"] <= entry["end"], "times: %s" % entry)
             caller = process.modules[entry["caller"]]
-            check("mpi" in os.path.basename(caller["path"]) or "ucx" in caller["path"],
-                  "called by %s" % caller["path"])
+            check(
+                "mpi" in os.path.basename(caller["path"]) or "ucx" in caller["path"],
+                "called by %s" % caller["path"],
+            )
         check("tag" in attempts[0]["asked"].split(), "asked for %r" % attempts[0]["asked"])
         offers = {(offer["provider"], offer["domain"]) for offer in attempts[0]["offers"]}
         same({name for name, _ in offers}, {"tcp", "self"}, "resources")
@@ -222,8 +224,9 @@ def log_file_is_as_without_us(mpi, folder):
     """UCX_LOG_FILE gets the same lines, too."""
     files = {}
     for name in ("plain", "recorded"):
-        env = settings(mpi, "self,tcp", UCX_LOG_LEVEL="info",
-                       UCX_LOG_FILE=os.path.join(folder, name + ".log"))
+        env = settings(
+            mpi, "self,tcp", UCX_LOG_LEVEL="info", UCX_LOG_FILE=os.path.join(folder, name + ".log")
+        )
         program = [mpi.build("pairs.c"), "8x10"]
         if name == "plain":
             job = command(mpi.launch(1, program), folder, env=env, timeout=60)
@@ -244,17 +247,26 @@ def lines_that_ucx_keeps_back(mpi, folder):
     job, trace = recorded(mpi, 1, [mpi.build("pairs.c"), "8x10"], folder)
     job.expect(0)
     check("DIAG" not in job.stdout + job.stderr, job.describe())
-    check({line["level"] for line in trace.processes[0].log} <= {"DIAG", "WARN"},
-          trace.processes[0].log)
+    check(
+        {line["level"] for line in trace.processes[0].log} <= {"DIAG", "WARN"},
+        trace.processes[0].log,
+    )
     if not os.path.exists("/dev/infiniband/rdma_cm"):
-        check(any("rdma" in line["text"] for line in trace.processes[0].log),
-              "nothing about the missing RDMA CM: %s" % trace.processes[0].log)
+        check(
+            any("rdma" in line["text"] for line in trace.processes[0].log),
+            "nothing about the missing RDMA CM: %s" % trace.processes[0].log,
+        )
 
 
 @mpi_test
 def switched_off(mpi, folder):
-    job, path = mpi.record(2, [mpi.build("pairs.c"), "8x100"], folder,
-                           env=settings(mpi, MPIWATCH_PROBES="-ucx"), timeout=60)
+    job, path = mpi.record(
+        2,
+        [mpi.build("pairs.c"), "8x100"],
+        folder,
+        env=settings(mpi, MPIWATCH_PROBES="-ucx"),
+        timeout=60,
+    )
     job.expect(0)
     for process in Trace(path).processes:
         same(process.choice("probe", "ucx")["how"], "off", "coverage")
@@ -302,8 +314,9 @@ def types_of_messages(mpi, folder):
     job, trace = recorded(mpi, 2, [mpi.build("traffic.c")], folder, MWTEST_EXPECT=prefix)
     job.expect(0)
     for process in trace.processes:
-        unsized = sum(peer["unsized"] for endpoint in process.endpoints
-                      for peer in endpoint["peers"])
+        unsized = sum(
+            peer["unsized"] for endpoint in process.endpoints for peer in endpoint["peers"]
+        )
         check(unsized > 0, "traffic.c sends a vector")
         for endpoint in process.endpoints:
             for peer in endpoint["peers"]:
@@ -317,15 +330,17 @@ def sent_so_far(path):
     except Failure:
         return 0
     return min(
-        (sum(peer["sends"] for endpoint in process.endpoints for peer in endpoint["peers"])
-         for process in processes),
+        (
+            sum(peer["sends"] for endpoint in process.endpoints for peer in endpoint["peers"])
+            for process in processes
+        ),
         default=0,
     )
 
 
 @mpi_test
 def killed_job_has_its_peers(mpi, folder):
-    """A killed job: what it opened, and what had gone where over which lanes some seconds before."""
+    """A killed job: what it opened, and what had gone where over which lanes seconds before."""
     path = os.path.join(folder, "job.mpiw")
     env = settings(mpi, MPIWATCH_OUT=path)
     program = mpi.build("pairs.c")

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MPI_THREAD_MULTIPLE: four threads of each of two ranks send 5,000 messages of 100 bytes each to the other
- * rank, all at once, and receive as many. Exactly 2,000,000 bytes in each direction.
+ * MPI_THREAD_MULTIPLE: four threads of each of two ranks send 5,000 messages of 100 bytes each to
+ * the other rank, all at once, and receive as many. Exactly 2,000,000 bytes in each direction.
  */
 #include <mpi.h>
 #include <pthread.h>

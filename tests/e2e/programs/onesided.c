@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One-sided traffic of known size: each rank puts 200 times 4,000 bytes into its right neighbour's window and gets as much
- * from there, 100 times; then a window of its own goes and comes again, so that endpoints are closed and made
- * anew in between. The values that arrive are checked.
+ * One-sided traffic of known size: each rank puts 200 times 4,000 bytes into its right neighbour's
+ * window and gets as much from there, 100 times; then a window of its own goes and comes again, so
+ * that endpoints are closed and made anew in between. The values that arrive are checked.
  */
 #include <mpi.h>
 #include <stdio.h>

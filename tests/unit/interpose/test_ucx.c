@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The wrapped functions of UCX over a small UCX of our own (stubs/ucp.c): what is counted, exactly, by
- * whom and for whom; what is passed on; what comes of failures, of many endpoints, and of a library that goes.
+ * The wrapped functions of UCX over a small UCX of our own (stubs/ucp.c): what is counted, exactly,
+ * by whom and for whom; what is passed on; what comes of failures, of many endpoints, and of a
+ * library that goes.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -188,14 +189,30 @@ static void take_peer(struct mw_reader reader)
             memcpy(&peer->uid, field.data, 8);
             peer->has_uid = 1;
             break;
-        case MW_F_PEER_sends: peer->sends = field.value; break;
-        case MW_F_PEER_sent: peer->sent = field.value; break;
-        case MW_F_PEER_puts: peer->puts = field.value; break;
-        case MW_F_PEER_put: peer->put = field.value; break;
-        case MW_F_PEER_gets: peer->gets = field.value; break;
-        case MW_F_PEER_got: peer->got = field.value; break;
-        case MW_F_PEER_unsized: peer->unsized = field.value; break;
-        case MW_F_PEER_lane: take_words(inside(&field), peer->lanes, sizeof peer->lanes); break;
+        case MW_F_PEER_sends:
+            peer->sends = field.value;
+            break;
+        case MW_F_PEER_sent:
+            peer->sent = field.value;
+            break;
+        case MW_F_PEER_puts:
+            peer->puts = field.value;
+            break;
+        case MW_F_PEER_put:
+            peer->put = field.value;
+            break;
+        case MW_F_PEER_gets:
+            peer->gets = field.value;
+            break;
+        case MW_F_PEER_got:
+            peer->got = field.value;
+            break;
+        case MW_F_PEER_unsized:
+            peer->unsized = field.value;
+            break;
+        case MW_F_PEER_lane:
+            take_words(inside(&field), peer->lanes, sizeof peer->lanes);
+            break;
         }
     }
 }
@@ -225,16 +242,30 @@ static void take_attempt(struct mw_reader reader)
     attempt.chunks = chunks + 1;
     while (mw_field_next(&reader, &field) == MW_OK) {
         switch (field.id) {
-        case MW_F_ATTEMPT_id: attempt.id = field.value; break;
-        case MW_F_ATTEMPT_end: attempt.end = field.value; break;
-        case MW_F_ATTEMPT_caller: attempt.caller = field.value; break;
-        case MW_F_ATTEMPT_endpoint: attempt.endpoint = field.value; break;
+        case MW_F_ATTEMPT_id:
+            attempt.id = field.value;
+            break;
+        case MW_F_ATTEMPT_end:
+            attempt.end = field.value;
+            break;
+        case MW_F_ATTEMPT_caller:
+            attempt.caller = field.value;
+            break;
+        case MW_F_ATTEMPT_endpoint:
+            attempt.endpoint = field.value;
+            break;
         case MW_F_ATTEMPT_result:
             attempt.result = (int64_t)(field.value >> 1) ^ -(int64_t)(field.value & 1);
             break;
-        case MW_F_ATTEMPT_call: append(attempt.call, sizeof attempt.call, &field); break;
-        case MW_F_ATTEMPT_words: append(attempt.words, sizeof attempt.words, &field); break;
-        case MW_F_ATTEMPT_asked: append(attempt.asked, sizeof attempt.asked, &field); break;
+        case MW_F_ATTEMPT_call:
+            append(attempt.call, sizeof attempt.call, &field);
+            break;
+        case MW_F_ATTEMPT_words:
+            append(attempt.words, sizeof attempt.words, &field);
+            break;
+        case MW_F_ATTEMPT_asked:
+            append(attempt.asked, sizeof attempt.asked, &field);
+            break;
         case MW_F_ATTEMPT_offer:
             take_words(inside(&field), attempt.offers, sizeof attempt.offers);
             break;
@@ -328,13 +359,13 @@ static p make_ep(p worker, uintptr_t handle, uint64_t uid)
     return ep;
 }
 
-/* Where the wrappers lie: a call from there is UCX's own, that it made by a jump. In a job that is the whole
- * library; here the test's own calls must count. */
+/* Where the wrappers lie: a call from there is UCX's own, that it made by a jump. In a job that is
+ * the whole library; here the test's own calls must count. */
 static void set_own_range(void)
 {
     const uintptr_t all[] = {
         (uintptr_t)ucp_tag_send_nbx, (uintptr_t)ucp_tag_send_nb, (uintptr_t)ucp_put_nbx,
-        (uintptr_t)ucp_put_nb, (uintptr_t)ucp_put, (uintptr_t)ucp_tag_send_nbr,
+        (uintptr_t)ucp_put_nb,       (uintptr_t)ucp_put,         (uintptr_t)ucp_tag_send_nbr,
     };
     uintptr_t low = UINTPTR_MAX, high = 0;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
@@ -353,7 +384,8 @@ static p worker;
 
 static void opening_is_told(void **state)
 {
-    struct mw_ucp_params params = {MW_UCP_PARAM_FIELD_FEATURES, MW_UCP_FEATURE_TAG | MW_UCP_FEATURE_AM};
+    struct mw_ucp_params params = {MW_UCP_PARAM_FIELD_FEATURES,
+                                   MW_UCP_FEATURE_TAG | MW_UCP_FEATURE_AM};
     p context;
     (void)state;
     FAKE(mw_ucs_status, fake_status) = -14;
@@ -426,7 +458,8 @@ static void every_function_counts_once(void **state)
     assert_int_equal(FAKE(unsigned, fake_calls), 23);
     assert_int_equal(notes, 0);
     assert_int_equal(ucp_atomic_swap64(ep, 1, 0, NULL, &long_answer), MW_UCS_ERR_UNSUPPORTED);
-    assert_int_equal((intptr_t)ucp_disconnect_nb(ep), MW_UCS_ERR_UNSUPPORTED); /* that UCX has neither */
+    assert_int_equal((intptr_t)ucp_disconnect_nb(ep),
+                     MW_UCS_ERR_UNSUPPORTED); /* that UCX has neither */
     assert_int_equal(notes, 2);
     finish(MW_END_EXIT);
     struct peer *peer = peer_with(0xa1);
@@ -506,7 +539,7 @@ static void endpoints_come_and_go(void **state)
     (void)state;
     p first = make_ep(worker, 0x3300, 0xb1);
     ucp_tag_send_nbx(first, NULL, 1, 0, &plain);
-    ucp_ep_destroy(first); /* closes by its other name */
+    ucp_ep_destroy(first);                    /* closes by its other name */
     p second = make_ep(worker, 0x3300, 0xb2); /* the same memory, another peer */
     ucp_tag_send_nbx(second, NULL, 10, 0, &plain);
     ucp_ep_close_nb(second, 0);

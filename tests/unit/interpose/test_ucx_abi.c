@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Our own declarations of UCX's interface against its headers, whatever version is installed: offsets,
- * sizes and numbers, when this is compiled.
+ * Our own declarations of UCX's interface against its headers, whatever version is installed:
+ * offsets, sizes and numbers, when this is compiled.
  */
 #include <stdio.h>
 #include <ucp/api/ucp.h>
@@ -9,9 +9,9 @@
 #include "probe/ucx_abi.h"
 
 #define SAME_NUMBER(ours, theirs) _Static_assert((long)(ours) == (long)(theirs), #ours)
-#define SAME_PLACE(our_type, ours, their_type, theirs)                                     \
+#define SAME_PLACE(our_type, ours, their_type, theirs)                                             \
     _Static_assert(offsetof(our_type, ours) == offsetof(their_type, theirs), #our_type " " #ours); \
-    _Static_assert(sizeof(((our_type *)0)->ours) == sizeof(((their_type *)0)->theirs),     \
+    _Static_assert(sizeof(((our_type *)0)->ours) == sizeof(((their_type *)0)->theirs),             \
                    "size of " #our_type " " #ours)
 
 _Static_assert(sizeof(mw_ucs_status) == sizeof(ucs_status_t), "status");

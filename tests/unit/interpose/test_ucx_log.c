@@ -54,16 +54,36 @@ void mw_output_chunk(unsigned type, const void *payload, size_t size)
     assert_int_equal(type, MW_CHUNK_LOG);
     while (mw_field_next(&reader, &field) == MW_OK) {
         switch (field.id) {
-        case MW_F_LOG_id: id = field.value; break;
-        case MW_F_LOG_count: now.count = field.value; break;
-        case MW_F_LOG_line: now.line = field.value; break;
-        case MW_F_LOG_time: now.time = field.value; break;
-        case MW_F_LOG_library: copy(now.library, sizeof now.library, &field); break;
-        case MW_F_LOG_level: copy(now.level, sizeof now.level, &field); break;
-        case MW_F_LOG_subsystem: copy(now.subsystem, sizeof now.subsystem, &field); break;
-        case MW_F_LOG_provider: copy(now.provider, sizeof now.provider, &field); break;
-        case MW_F_LOG_function: copy(now.function, sizeof now.function, &field); break;
-        case MW_F_LOG_text: copy(now.text, sizeof now.text, &field); break;
+        case MW_F_LOG_id:
+            id = field.value;
+            break;
+        case MW_F_LOG_count:
+            now.count = field.value;
+            break;
+        case MW_F_LOG_line:
+            now.line = field.value;
+            break;
+        case MW_F_LOG_time:
+            now.time = field.value;
+            break;
+        case MW_F_LOG_library:
+            copy(now.library, sizeof now.library, &field);
+            break;
+        case MW_F_LOG_level:
+            copy(now.level, sizeof now.level, &field);
+            break;
+        case MW_F_LOG_subsystem:
+            copy(now.subsystem, sizeof now.subsystem, &field);
+            break;
+        case MW_F_LOG_provider:
+            copy(now.provider, sizeof now.provider, &field);
+            break;
+        case MW_F_LOG_function:
+            copy(now.function, sizeof now.function, &field);
+            break;
+        case MW_F_LOG_text:
+            copy(now.text, sizeof now.text, &field);
+            break;
         }
     }
     assert_ptr_equal(reader.next, reader.end);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A UCX of a few lines: its functions say what the test tells them to, note that they were called, and call each
- * other by their exported names as the real ones do.
+ * A UCX of a few lines: its functions say what the test tells them to, note that they were called,
+ * and call each other by their exported names as the real ones do.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -10,14 +10,14 @@
 typedef signed char status;
 #define EXPORT __attribute__((visibility("default")))
 
-EXPORT void *fake_result;     /* of what moves data */
-EXPORT status fake_status;    /* of what opens, and of data functions with a status */
-EXPORT uint64_t fake_uid;     /* of the next worker */
+EXPORT void *fake_result;  /* of what moves data */
+EXPORT status fake_status; /* of what opens, and of data functions with a status */
+EXPORT uint64_t fake_uid;  /* of the next worker */
 EXPORT unsigned fake_minor = 13, fake_calls;
-EXPORT uintptr_t fake_next;   /* handle of the next endpoint or worker */
+EXPORT uintptr_t fake_next; /* handle of the next endpoint or worker */
 EXPORT const char *fake_lanes = "";
 EXPORT const void *fake_arguments[8];
-EXPORT unsigned fake_asked;   /* for lanes */
+EXPORT unsigned fake_asked; /* for lanes */
 
 status ucp_init_version(unsigned major, unsigned minor, const void *p, const void *c, void **x);
 void *ucp_put_nbx(void *ep, const void *b, size_t n, uint64_t at, void *key, const void *param);
@@ -45,7 +45,8 @@ EXPORT void ucp_context_print_info(void *context, FILE *stream)
 {
     fputs("#\n#      resource 0  :  md 0  dev 0  flags -- self/memory\n"
           "#      resource 1  :  md 0  dev 0  flags -- ib/mlx5_0:1\n"
-          "#      resource 2  :  md 0  dev 0  flags -- self/memory\n", stream);
+          "#      resource 2  :  md 0  dev 0  flags -- self/memory\n",
+          stream);
 }
 
 EXPORT status ucp_worker_create(void *context, const void *params, void **worker)
@@ -101,17 +102,17 @@ EXPORT void ucp_ep_destroy(void *ep)
     ucp_ep_close_nb(ep, 0);
 }
 
-#define POINTER(name, ...)                \
-    EXPORT void *name(__VA_ARGS__)        \
-    {                                     \
-        fake_calls++;                     \
-        return fake_result;               \
+#define POINTER(name, ...)                                                                         \
+    EXPORT void *name(__VA_ARGS__)                                                                 \
+    {                                                                                              \
+        fake_calls++;                                                                              \
+        return fake_result;                                                                        \
     }
-#define STATUS(name, ...)                 \
-    EXPORT status name(__VA_ARGS__)       \
-    {                                     \
-        fake_calls++;                     \
-        return fake_status;               \
+#define STATUS(name, ...)                                                                          \
+    EXPORT status name(__VA_ARGS__)                                                                \
+    {                                                                                              \
+        fake_calls++;                                                                              \
+        return fake_status;                                                                        \
     }
 
 typedef void *p;
