@@ -234,7 +234,8 @@ def ranks_in_user_namespaces_of_their_own(mpi, folder):
     plain = mpi.run(2, program, folder, env=env)
     job, path = mpi.record(2, program, folder, env=env)
     same((job.code, tidy(job.stdout)), (plain.code, tidy(plain.stdout)), "result")
-    same(sorted(set(tidy(job.stderr))), sorted(set(tidy(plain.stderr))), "kinds of lines on stderr")
+    # what Open MPI prints of it differs from run to run: its messages cross
+    check("mpiwatch" not in job.stderr.lower(), "a line of ours: %s" % job.stderr)
     spaces = [facts(process, "namespace") for process in Trace(path, events=False).processes]
     same(len(spaces), 2, "processes")
     for kind in ("user", "ipc", "net", "pid", "mnt", "uts"):
