@@ -23,6 +23,7 @@ MESSAGES = {"8x1000": (1000, 8000), "5000x200": (200, 1000000), "1048576x20": (2
 SENDS = sum(count for count, _ in MESSAGES.values())
 BYTES = sum(amount for _, amount in MESSAGES.values())
 SLACK = 1.02
+QUIET = {"UCX_VFS_ENABLE": "n"}  # a thread of UCX's own, whose lines come or do not
 
 
 def settings(mpi, tls=None, **more):
@@ -163,18 +164,20 @@ def nothing_can_be_opened(mpi, folder):
 @mpi_test
 def endpoint_that_cannot_be_made(mpi, folder):
     """Ranks that have no transport in common: the failing ucp_ep_create is told."""
-    program = mpi.build("pairs.c")
-    parts = []
-    for tls in ("tcp,self", "posix,self"):
-        parts.append((1, ["env", "LD_PRELOAD=" + mpi.library(), "UCX_TLS=" + tls, program, "8x10"]))
+    script = (
+        "if [ ${OMPI_COMM_WORLD_RANK:-$PMI_RANK} = 0 ]; then UCX_TLS=tcp,self; "
+        "else UCX_TLS=posix,self; fi; export UCX_TLS; LD_PRELOAD=%s exec %s 8x10"
+        % (mpi.library(), mpi.build("pairs.c"))
+    )
     path = os.path.join(folder, "job.mpiw")
     env = settings(mpi, MPIWATCH_OUT=path)
-    job = Job(mpi.launch_parts(parts), folder, env=env, timeout=60)
+    job = Job(mpi.launch(2, ["sh", "-c", script]), folder, env=env, timeout=60)
     try:
         job.wait(orphans=False)
     finally:
         job.stop()
-    check(job.code != 0, "two ranks without a common transport talked: " + job.describe())
+    check("done" not in job.stdout, "they talked: " + job.describe())  # MPICH 4.2 exits with 0
+    check(os.path.exists(path), "no trace: " + job.describe())
     trace = Trace(path, events=False)
     need_ucx(trace.processes[0])
     failed = [
@@ -190,9 +193,10 @@ def endpoint_that_cannot_be_made(mpi, folder):
         check(entry["endpoint"] > 0, "of no worker: %s" % entry)
 
 
-def told(job):
+def told(text):
     """Output without times, process ids and the order of lines of different ranks."""
-    text = re.sub(r"\[\d{9,}\.\d+\]", "[TIME]", job.stdout + job.stderr)
+    text = re.sub(r"\[\d{9,}\.\d+\]", "[TIME]", text)
+    text = re.sub(r"\[[^\s\[\]:]+:\d+:\w+\]", "[HOST:PID:THREAD]", text)
     text = re.sub(r"\b(worker|ep|context|iface|md) ?0x\w+", r"\1 ADDRESS", text)
     return [re.sub(r"\s+", " ", line) for line in tidy(text)]
 
@@ -202,12 +206,12 @@ def output_is_as_without_us(mpi, folder, level):
     """Whatever UCX is told to log: the same lines with and without the library."""
     level, _, off = level.partition(" ")
     program = [mpi.build("pairs.c"), "8x10", "100000x2"]
-    env = settings(mpi, "tcp,self", UCX_LOG_LEVEL=level or None, UCX_NEVER_HEARD_OF="1")
+    env = settings(mpi, "tcp,self", UCX_LOG_LEVEL=level or None, UCX_NEVER_HEARD_OF="1", **QUIET)
     plain = command(mpi.launch(2, program), folder, env=env, timeout=60).expect(0)
     env["MPIWATCH_PROBES"] = "-ucx" if off else None
     job, path = mpi.record(2, program, folder, env=env, timeout=60)
     job.expect(0)
-    same(told(job), told(plain), "output")
+    same(told(job.stdout + job.stderr), told(plain.stdout + plain.stderr), "output")
     if off:
         return
     process = Trace(path, events=False).processes[0]
@@ -224,9 +228,8 @@ def log_file_is_as_without_us(mpi, folder):
     """UCX_LOG_FILE gets the same lines, too."""
     files = {}
     for name in ("plain", "recorded"):
-        env = settings(
-            mpi, "self,tcp", UCX_LOG_LEVEL="info", UCX_LOG_FILE=os.path.join(folder, name + ".log")
-        )
+        log = os.path.join(folder, name + ".log")
+        env = settings(mpi, "self,tcp", UCX_LOG_LEVEL="info", UCX_LOG_FILE=log, **QUIET)
         program = [mpi.build("pairs.c"), "8x10"]
         if name == "plain":
             job = command(mpi.launch(1, program), folder, env=env, timeout=60)
@@ -235,8 +238,7 @@ def log_file_is_as_without_us(mpi, folder):
         job.expect(0)
         check(os.path.exists(os.path.join(folder, name + ".log")), os.listdir(folder))
         with open(os.path.join(folder, name + ".log")) as file:
-            text = re.sub(r"\[\d{9,}\.\d+\]", "[TIME]", file.read()).replace(name + ".log", "LOG")
-        files[name] = [re.sub(r"\s+", " ", line) for line in tidy(text)]
+            files[name] = told(file.read().replace(name + ".log", "LOG"))
     check(files["plain"], "UCX wrote nothing")
     same(files["recorded"], files["plain"], "UCX's log file")
 
