@@ -124,7 +124,7 @@ static enum mw_verdict verdict_of(const struct options *options)
 
 static int exit_code(enum mw_verdict verdict)
 {
-    return verdict == MW_HOLDS ? MW_EXIT_OK
+    return verdict == MW_HOLDS   ? MW_EXIT_OK
            : verdict == MW_FAILS ? MW_EXIT_FAILED
                                  : EXIT_CANNOT_TELL;
 }
@@ -138,18 +138,17 @@ static json_t *build_document(const struct options *options, const struct mw_ana
         json_t *reasons = json_array();
         for (size_t r = 0; r < judgement->reasons.count; r++)
             json_array_append_new(reasons, mw_json_text(judgement->reasons.at[r]));
-        json_array_append_new(list, json_pack("{s:o, s:s, s:o}", "expectation",
-                                              mw_json_text(options->expectations.at[i].text),
-                                              "verdict", mw_verdict_word(judgement->verdict),
-                                              "reasons", reasons));
+        json_array_append_new(list,
+                              json_pack("{s:o, s:s, s:o}", "expectation",
+                                        mw_json_text(options->expectations.at[i].text), "verdict",
+                                        mw_verdict_word(judgement->verdict), "reasons", reasons));
     }
     json_object_set_new(document, "trace",
                         mw_doc_trace(analysis->model, options->paths.at, options->paths.count));
     json_object_set_new(document, "verdict", json_string(mw_verdict_word(verdict)));
     json_object_set_new(document, "exit_code", json_integer(exit_code(verdict)));
     json_object_set_new(document, "expectations", list);
-    json_object_set_new(document, "findings",
-                        mw_doc_findings(analysis->findings, analysis->model));
+    json_object_set_new(document, "findings", mw_doc_findings(analysis->findings, analysis->model));
     return document;
 }
 

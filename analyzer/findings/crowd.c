@@ -118,8 +118,7 @@ char *mw_crowd_names(const struct mw_crowd *crowd)
         names = longer;
     }
     if (rankless > PROCESSES_MAX) {
-        char *longer =
-            mw_format("%s and %zu more processes", names, rankless - PROCESSES_MAX);
+        char *longer = mw_format("%s and %zu more processes", names, rankless - PROCESSES_MAX);
         free(names);
         names = longer;
     }

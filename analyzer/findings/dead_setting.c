@@ -73,8 +73,7 @@ static void list_add(struct list *list, const struct mw_setting *setting,
                      const struct mw_setting_variant *variant, char *about)
 {
     char *words = mw_setting_words(setting, variant);
-    *mw_vector_add(&list->entries) =
-        (struct entry){setting, mw_format("%s: %s", words, about)};
+    *mw_vector_add(&list->entries) = (struct entry){setting, mw_format("%s: %s", words, about)};
     mw_crowd_add_all(&list->crowd, variant->processes, variant->process_count);
     free(words);
     free(about);
@@ -83,9 +82,8 @@ static void list_add(struct list *list, const struct mw_setting *setting,
 static char *verdict_words(const struct mw_setting *setting)
 {
     const char *reason = setting->reason[0] ? setting->reason : "no loaded library knows it";
-    return setting->suggestion
-               ? mw_format("%s; did you mean %s?", reason, setting->suggestion)
-               : mw_text_copy(reason);
+    return setting->suggestion ? mw_format("%s; did you mean %s?", reason, setting->suggestion)
+                               : mw_text_copy(reason);
 }
 
 /* A name that is kept out and does not exist does no harm, unless it was meant for another. */
@@ -180,5 +178,4 @@ static void find(const struct mw_finding_input *in, struct mw_findings *out)
     }
 }
 
-const struct mw_rule mw_rule_dead_setting = {
-    "dead-setting", "a setting that nobody reads", find};
+const struct mw_rule mw_rule_dead_setting = {"dead-setting", "a setting that nobody reads", find};

@@ -69,7 +69,8 @@ static char *describe_network(const struct mw_finding_input *in, uint32_t proces
     return list;
 }
 
-/* All BTLs: only compared within a node, as a rank that is alone on its node has none for memory. */
+/* All BTLs: only compared within a node, as a rank that is alone on its node has none for memory.
+ */
 static char *describe_btls(const struct mw_finding_input *in, uint32_t process)
 {
     const char *btls = btls_of(in, process);
@@ -106,7 +107,8 @@ static int larger_crowd(const void *left, const void *right)
     return (first > second) - (first < second);
 }
 
-/* Groups processes by what they chose, the largest group first; all but those of nodes that are left out. */
+/* Groups processes by what they chose, the largest group first; all but those of nodes that are
+ * left out. */
 static void choices_find(struct choices *choices, const struct mw_finding_input *in, describe what,
                          const unsigned char *nodes)
 {
@@ -202,10 +204,9 @@ static void report_choices(const struct choices *choices, const struct mw_dissen
     const struct mw_finding_input *in = choices->in;
     const struct choice *most = &choices->list.at[0], *few = &choices->list.at[1];
     char *names = mw_crowd_names(&few->crowd), *others = mw_crowd_names(&most->crowd);
-    struct mw_finding *finding =
-        mw_finding_add(out, "transports-disagree", MW_WARNING,
-                       mw_format("Ranks chose differently: %s %s, %s %s", names, few->words,
-                                 others, most->words));
+    struct mw_finding *finding = mw_finding_add(
+        out, "transports-disagree", MW_WARNING,
+        mw_format("Ranks chose differently: %s %s, %s %s", names, few->words, others, most->words));
     struct mw_crowd minority;
     mw_crowd_begin(&minority, in->model);
     for (size_t i = 0; i < choices->list.count; i++) {
@@ -232,8 +233,8 @@ static void report_choices(const struct choices *choices, const struct mw_dissen
 static void report_pairs(const struct mw_finding_input *in, const struct mw_dissent *dissent,
                          struct mw_findings *out)
 {
-    struct mw_finding *finding = mw_finding_add(out, "transports-disagree", MW_WARNING,
-                                                mw_dissent_title(in, dissent));
+    struct mw_finding *finding =
+        mw_finding_add(out, "transports-disagree", MW_WARNING, mw_dissent_title(in, dissent));
     int one_way = mw_dissent_say(in, dissent, finding);
     say_settings(in, &dissent->crowd, finding);
     finding->advice = mw_format(

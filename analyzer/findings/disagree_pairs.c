@@ -56,8 +56,7 @@ static int kind_of(const struct mw_pair_transport *pair)
     return pair->where == MW_WHERE_NODE ? 0 : pair->where == MW_WHERE_NETWORK ? 1 : -1;
 }
 
-static size_t cell(const struct comparison *comparison, unsigned kind, unsigned class,
-                   uint32_t way)
+static size_t cell(const struct comparison *comparison, unsigned kind, unsigned class, uint32_t way)
 {
     return (kind * (size_t)MW_SIZE_CLASSES + class) * comparison->same.names.count + way;
 }
@@ -94,7 +93,7 @@ static void find_usual(struct comparison *comparison)
 {
     size_t ways = comparison->same.names.count;
     for (unsigned kind = 0; kind < KINDS; kind++)
-        for (unsigned class = 0; class < MW_SIZE_CLASSES; class++) {
+        for (unsigned class = 0; class < MW_SIZE_CLASSES; class ++) {
             const uint32_t *count = &comparison->count[cell(comparison, kind, class, 0)];
             size_t best = 0;
             for (size_t w = 1; w < ways; w++)
@@ -153,7 +152,7 @@ static const char *usual_name(const struct comparison *comparison, unsigned kind
     const char *name = "others";
     for (uint32_t way = 0; way < comparison->same.names.count; way++) {
         uint64_t pairs = 0;
-        for (unsigned class = 0; class < MW_SIZE_CLASSES; class++)
+        for (unsigned class = 0; class < MW_SIZE_CLASSES; class ++)
             pairs += comparison->count[cell(comparison, kind, class, way)];
         if (way != but && pairs > most) {
             most = pairs;
@@ -172,10 +171,10 @@ char *mw_dissent_title(const struct mw_finding_input *in, const struct mw_dissen
             mw_list_add(pairs, ", ", pair_words(&in->transports->pairs.at[dissent->pairs.at[i]]));
     if (count > PAIRS_SHOWN)
         pairs = mw_list_add(pairs, " and ", mw_format("%zu more", count - PAIRS_SHOWN));
-    char *title = mw_format("%zu pair%s %s use%s %s, the others %s: %s", count,
-                            count == 1 ? "" : "s",
-                            dissent->between ? "between nodes" : "within nodes",
-                            count == 1 ? "s" : "", dissent->name, dissent->usual, pairs);
+    char *title =
+        mw_format("%zu pair%s %s use%s %s, the others %s: %s", count, count == 1 ? "" : "s",
+                  dissent->between ? "between nodes" : "within nodes", count == 1 ? "s" : "",
+                  dissent->name, dissent->usual, pairs);
     free(pairs);
     return title;
 }

@@ -23,8 +23,8 @@ static const struct component {
     const char *framework, *name, *label;
     enum drives drives, decides;
 } components[] = {
-    {"pml", "ucx", "UCX", RDMA, RDMA},       {"mtl", "ofi", "OFI", BOTH, OTHERS},
-    {"pml", "cm", "MTLs", OTHERS, OTHERS},   {"mtl", "psm2", "PSM2", OTHERS, NEITHER},
+    {"pml", "ucx", "UCX", RDMA, RDMA},          {"mtl", "ofi", "OFI", BOTH, OTHERS},
+    {"pml", "cm", "MTLs", OTHERS, OTHERS},      {"mtl", "psm2", "PSM2", OTHERS, NEITHER},
     {"btl", "uct", "UCX's UCT", RDMA, NEITHER}, {"btl", "openib", "openib", RDMA, NEITHER},
     {"btl", "ofi", "OFI's BTL", BOTH, NEITHER},
 };
@@ -75,8 +75,8 @@ static void look_at_components(struct state *state)
         const struct component *component = &components[i];
         struct mw_exclusion how;
         if ((component->drives & there) &&
-            mw_setting_excludes(state->in->settings, component->framework, component->name,
-                                &how) > 0 &&
+            mw_setting_excludes(state->in->settings, component->framework, component->name, &how) >
+                0 &&
             concerns(state, &how) && ((component->decides & there) || how.by_name))
             take(state, &how,
                  mw_format("%s (%s %s)", component->label, component->framework, component->name),
@@ -222,10 +222,9 @@ static void say_settings(const struct state *state, struct mw_finding *finding)
     for (size_t i = 0; i < state->list.count; i++) {
         const struct mw_exclusion *how = &state->list.at[i].how;
         char *words = mw_setting_words(how->setting, how->variant);
-        mw_finding_evidence(finding, mw_format("%s: %s %s", state->list.at[i].what,
-                                               how->by_name ? "excluded by name,"
-                                                            : "not in the list,",
-                                               words));
+        mw_finding_evidence(
+            finding, mw_format("%s: %s %s", state->list.at[i].what,
+                               how->by_name ? "excluded by name," : "not in the list,", words));
         free(words);
     }
 }
@@ -243,12 +242,11 @@ static void report(const struct state *state, struct mw_findings *out)
     if (state->slow) {
         const struct mw_idle *idle = state->fast.devices.at[0];
         mw_finding_evidence(finding, mw_use_words(&state->used, state->slow));
-        char *speed =
-            mw_speed_words(&state->used, state->slow, idle->speed, mw_idle_name(idle));
+        char *speed = mw_speed_words(&state->used, state->slow, idle->speed, mw_idle_name(idle));
         if (speed)
             mw_finding_evidence(finding, speed);
-        char *bytes = mw_number_bytes((double)(state->slow->messages ? state->slow->bytes
-                                                                     : state->slow->carried));
+        char *bytes = mw_number_bytes(
+            (double)(state->slow->messages ? state->slow->bytes : state->slow->carried));
         finding->cost = mw_format("%s went through sockets", bytes);
         free(bytes);
     }

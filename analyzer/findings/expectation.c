@@ -49,17 +49,15 @@ static int parse_names(struct mw_expectation *expectation, const char *list, cha
 static int parse_transport(struct mw_expectation *expectation, const char *rest, char **error)
 {
     const char *inside = behind(rest, "[intra-node]"), *between = behind(rest, "[inter-node]");
-    expectation->where = inside    ? MW_WHERE_NODE
-                         : between ? MW_WHERE_NETWORK
-                                   : MW_WHERE_UNKNOWN;
+    expectation->where = inside ? MW_WHERE_NODE : between ? MW_WHERE_NETWORK : MW_WHERE_UNKNOWN;
     rest = inside ? inside : between ? between : rest;
     const char *names = behind(rest, "=");
     expectation->kind = names ? MW_EXPECT_TRANSPORT : MW_EXPECT_NOT_TRANSPORT;
     if (!names)
         names = behind(rest, "!=");
     if (!names)
-        return complain(error, mw_format("\"%s\" is no expectation that is known",
-                                         expectation->text));
+        return complain(error,
+                        mw_format("\"%s\" is no expectation that is known", expectation->text));
     return parse_names(expectation, names, error);
 }
 
@@ -76,8 +74,8 @@ static int parse_rule(struct mw_expectation *expectation, const char *id, char *
         free(known);
         known = longer;
     }
-    char *text = mw_format("\"%s\": there is no finding \"%s\"; known: %s", expectation->text, id,
-                           known);
+    char *text =
+        mw_format("\"%s\": there is no finding \"%s\"; known: %s", expectation->text, id, known);
     free(known);
     return complain(error, text);
 }
@@ -110,8 +108,7 @@ static int parse_ranks(struct mw_expectation *expectation, const char *number, c
     expectation->ranks = strtoll(number, &end, 10);
     expectation->kind = MW_EXPECT_RANKS;
     if (end == number || *end || errno || expectation->ranks < 0)
-        return complain(error,
-                        mw_format("\"%s\": \"%s\" is no number", expectation->text, number));
+        return complain(error, mw_format("\"%s\": \"%s\" is no number", expectation->text, number));
     return 0;
 }
 

@@ -23,9 +23,9 @@ enum mw_expectation_kind {
 struct mw_expectation {
     const char *text; /* as given */
     enum mw_expectation_kind kind;
-    enum mw_where where;         /* of pairs; MW_WHERE_UNKNOWN: anywhere */
-    MW_VECTOR(char *) names;     /* of transports; the one of a rule or of an end */
-    enum mw_severity severity;   /* NO_FINDING: from which on */
+    enum mw_where where;       /* of pairs; MW_WHERE_UNKNOWN: anywhere */
+    MW_VECTOR(char *) names;   /* of transports; the one of a rule or of an end */
+    enum mw_severity severity; /* NO_FINDING: from which on */
     int64_t ranks;
 };
 

@@ -56,9 +56,9 @@ static void doubt_ends(const struct mw_finding_input *in, struct mw_judgement *j
         return;
     char *who = mw_process_words(in->model, (uint32_t)first);
     const char *how = bad_end(mw_trace_process(in->model->trace, first));
-    reason(judgement, bad == 1 ? mw_format("%s %s", who, how)
-                               : mw_format("%s %s, and %zu more did not end well", who, how,
-                                           bad - 1));
+    reason(judgement, bad == 1
+                          ? mw_format("%s %s", who, how)
+                          : mw_format("%s %s, and %zu more did not end well", who, how, bad - 1));
     free(who);
 }
 
@@ -209,11 +209,10 @@ static void say_unknown(const struct mw_finding_input *in, const struct pairs_se
                         struct mw_judgement *judgement)
 {
     const struct mw_pair_transport *pair = &in->transports->pairs.at[seen->first_unknown];
-    reason(judgement,
-           mw_format("the transport of %" PRIu64 " of %" PRIu64 " pairs is not known (%" PRId64
-                     " -> %" PRId64 ": %s)",
-                     seen->unknown, seen->judged, pair->src, pair->dst,
-                     pair->unknown ? pair->unknown : "nothing was seen of it"));
+    reason(judgement, mw_format("the transport of %" PRIu64 " of %" PRIu64
+                                " pairs is not known (%" PRId64 " -> %" PRId64 ": %s)",
+                                seen->unknown, seen->judged, pair->src, pair->dst,
+                                pair->unknown ? pair->unknown : "nothing was seen of it"));
 }
 
 static struct mw_judgement judge_transport(const struct mw_expectation *expectation,
@@ -240,14 +239,13 @@ static struct mw_judgement judge_transport(const struct mw_expectation *expectat
     if (seen.unknown)
         say_unknown(in, &seen, &judgement);
     if (seen.unplaced)
-        reason(&judgement, mw_format("whether %" PRIu64 " pairs share a node is not known",
-                                     seen.unplaced));
-    if (!seen.judged && !seen.unplaced)
         reason(&judgement,
-               mw_format("no pair of ranks%s exchanged messages",
-                         expectation->where == MW_WHERE_NODE      ? " within a node"
-                         : expectation->where == MW_WHERE_NETWORK ? " between nodes"
-                                                                  : ""));
+               mw_format("whether %" PRIu64 " pairs share a node is not known", seen.unplaced));
+    if (!seen.judged && !seen.unplaced)
+        reason(&judgement, mw_format("no pair of ranks%s exchanged messages",
+                                     expectation->where == MW_WHERE_NODE      ? " within a node"
+                                     : expectation->where == MW_WHERE_NETWORK ? " between nodes"
+                                                                              : ""));
     doubt(in, &judgement);
     return settled(judgement, MW_HOLDS);
 }
@@ -315,13 +313,13 @@ static struct mw_judgement judge_finding(const struct mw_expectation *expectatio
     if (judgement.reasons.count)
         return settled(judgement, MW_FAILS);
     for (size_t i = 0; i < findings->all.count; i++) {
-        char *longer = mw_format("%s%s%s", found ? found : "", found ? ", " : "",
-                                 findings->all.at[i].id);
+        char *longer =
+            mw_format("%s%s%s", found ? found : "", found ? ", " : "", findings->all.at[i].id);
         free(found);
         found = longer;
     }
-    reason(&judgement, found ? mw_format("found only %s", found)
-                             : mw_text_copy("found no finding at all"));
+    reason(&judgement,
+           found ? mw_format("found only %s", found) : mw_text_copy("found no finding at all"));
     free(found);
     judgement.verdict = MW_FAILS;
     return judgement;

@@ -30,8 +30,8 @@ struct fallback {
 /* Whether a library was opened by MPI, as far as the name of the calling module tells. */
 static int opened_by_mpi(const struct mw_failure *failure)
 {
-    static const char *const names[] = {"libmpi", "mca_", "libmca", "libopen", "libfabric",
-                                        "libuc"};
+    static const char *const names[] = {"libmpi",  "mca_",      "libmca",
+                                        "libopen", "libfabric", "libuc"};
     if (!failure->opener[0])
         return 1;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -190,9 +190,9 @@ static void say_failures(const struct fallback *found, struct mw_finding *findin
         mw_crowd_add_all(&crowd, failure->processes.at, failure->processes.count);
         char *names = mw_crowd_names(&crowd), *words = mw_failure_words(failure);
         char *fabric = fabric_words(failure);
-        mw_finding_evidence(finding, mw_format("%s on %s: %s%s%s", fabric, names, words,
-                                               failure->opener[0] ? ", called by " : "",
-                                               failure->opener));
+        mw_finding_evidence(finding,
+                            mw_format("%s on %s: %s%s%s", fabric, names, words,
+                                      failure->opener[0] ? ", called by " : "", failure->opener));
         free(names);
         free(words);
         free(fabric);
@@ -220,12 +220,11 @@ static void say_line(const struct fallback *found, const struct mw_failure *fail
                       ? mw_format(" (%s:%" PRIu64 ")", line->function, line->line)
                   : line->function[0] ? mw_format(" (%s)", line->function)
                                       : mw_text_copy("");
-    char *times = line->count > 1 ? mw_format(", %" PRIu64 " times", line->count)
-                                  : mw_text_copy("");
-    mw_finding_evidence(finding,
-                        mw_format("%s logged on %s: \"%s\"%s%s",
-                                  line->provider[0] ? line->provider : line->library, who,
-                                  line->text, place, times));
+    char *times =
+        line->count > 1 ? mw_format(", %" PRIu64 " times", line->count) : mw_text_copy("");
+    mw_finding_evidence(finding, mw_format("%s logged on %s: \"%s\"%s%s",
+                                           line->provider[0] ? line->provider : line->library, who,
+                                           line->text, place, times));
     free(who);
     free(place);
     free(times);
@@ -284,8 +283,8 @@ static void say_library(const struct fallback *found, struct mw_finding *finding
     char *id = mw_alloc(2 * best->build_id_size + 1, 1);
     for (size_t i = 0; i < best->build_id_size; i++)
         sprintf(id + 2 * i, "%02x", best->build_id[i]);
-    mw_finding_evidence(finding, mw_format("it is in %s (build-id %s)", best->path,
-                                           id[0] ? id : "none"));
+    mw_finding_evidence(finding,
+                        mw_format("it is in %s (build-id %s)", best->path, id[0] ? id : "none"));
     free(id);
 }
 
@@ -311,8 +310,8 @@ static void say_choice(const struct fallback *found, struct mw_finding *finding)
             free(other);
         }
         char *names = mw_crowd_names(&same);
-        mw_finding_evidence(finding, mw_format("%s then used %s (%s)", mw_mpi_word(found->in, i),
-                                               words, names));
+        mw_finding_evidence(
+            finding, mw_format("%s then used %s (%s)", mw_mpi_word(found->in, i), words, names));
         free(names);
         free(words);
         mw_crowd_end(&same);
@@ -327,15 +326,13 @@ static void say_uses(const struct fallback *found, struct mw_finding *finding)
         if (!use->messages && !mw_use_matters(use))
             continue;
         mw_finding_evidence(finding, mw_use_words(&found->used, use));
-        char *speed =
-            mw_speed_words(&found->used, use, found->lead->speed, device_of(found->lead));
+        char *speed = mw_speed_words(&found->used, use, found->lead->speed, device_of(found->lead));
         if (speed)
             mw_finding_evidence(finding, speed);
     }
     if (found->used.unknown)
-        mw_finding_evidence(finding,
-                            mw_format("what %" PRIu64 " of their pairs used is not known",
-                                      found->used.unknown));
+        mw_finding_evidence(finding, mw_format("what %" PRIu64 " of their pairs used is not known",
+                                               found->used.unknown));
 }
 
 static void say_ends(const struct fallback *found, struct mw_finding *finding)
@@ -353,8 +350,8 @@ static void say_ends(const struct fallback *found, struct mw_finding *finding)
                                                said - ENDS_SHOWN));
 }
 
-/* It failed on some only: what the others did. Those that ended in MPI_Init as well may not have come
- * as far as trying. */
+/* It failed on some only: what the others did. Those that ended in MPI_Init as well may not have
+ * come as far as trying. */
 static void say_others(const struct fallback *found, struct mw_finding *finding)
 {
     struct mw_crowd others, ended;
@@ -389,8 +386,7 @@ static char *cost_of(const struct fallback *found)
     if (!found->slow || found->lead->weight == MW_FAILURE_MINOR)
         return NULL;
     const struct mw_pair_transport *pair = &found->in->transports->pairs.at[found->slow->pair];
-    const struct mw_pair_speed *speed =
-        mw_tally_speed(found->in->tally, pair->src, pair->dst);
+    const struct mw_pair_speed *speed = mw_tally_speed(found->in->tally, pair->src, pair->dst);
     const char *way = found->in->transports->ways.at[found->slow->way].name;
     double whole = (double)found->lead->speed / 8;
     if (speed && speed->rate_samples && speed->rate_time && whole > 0) {

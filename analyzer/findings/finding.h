@@ -19,10 +19,10 @@ enum mw_severity {
 struct mw_finding {
     const char *id; /* of its rule: "fallback"; the anchor in docs/findings.md */
     enum mw_severity severity;
-    char *title; /* one sentence: what is wrong, on how many of how many ranks */
-    MW_VECTOR(char *) evidence; /* one fact each: numbers, ranks, log lines */
-    char *cost;                 /* what it costs here, measured; NULL where that is not known */
-    char *advice;               /* what to do about it */
+    char *title;                   /* one sentence: what is wrong, on how many of how many ranks */
+    MW_VECTOR(char *) evidence;    /* one fact each: numbers, ranks, log lines */
+    char *cost;                    /* what it costs here, measured; NULL where that is not known */
+    char *advice;                  /* what to do about it */
     MW_VECTOR(uint32_t) processes; /* whom it concerns, ascending */
 };
 

@@ -7,9 +7,15 @@
 
 /* What explains others comes first. */
 const struct mw_rule *const mw_rules[] = {
-    &mw_rule_fallback,           &mw_rule_software_provider,   &mw_rule_excluded,
-    &mw_rule_idle_fabric,        &mw_rule_network_inside_node, &mw_rule_single_copy_refused,
-    &mw_rule_transports_disagree, &mw_rule_dead_setting,       NULL,
+    &mw_rule_fallback,
+    &mw_rule_software_provider,
+    &mw_rule_excluded,
+    &mw_rule_idle_fabric,
+    &mw_rule_network_inside_node,
+    &mw_rule_single_copy_refused,
+    &mw_rule_transports_disagree,
+    &mw_rule_dead_setting,
+    NULL,
 };
 
 static size_t rule_order(const char *id)

@@ -70,8 +70,8 @@ char *mw_idle_words(const struct mw_idle *idle)
         about = mw_list_add(about, ", ", mw_line_rate_words(idle->speed));
     if (idle->state[0])
         about = mw_list_add(about, ", ", mw_text_copy(idle->state));
-    char *words = about ? mw_format("%s (%s)", mw_idle_name(idle), about)
-                        : mw_text_copy(mw_idle_name(idle));
+    char *words =
+        about ? mw_format("%s (%s)", mw_idle_name(idle), about) : mw_text_copy(mw_idle_name(idle));
     free(about);
     return words;
 }

@@ -12,9 +12,9 @@
 /* Interfaces of one node have the same purpose; only a clear difference is worth a word. */
 #define MUCH_FASTER 2
 
-static const char *const virtual_names[] = {"lo",   "veth", "docker", "br-", "virbr", "cali",
-                                            "cni",  "tun",  "tap",    "bond", "ifb",  "dummy",
-                                            "vlan", "flannel"};
+static const char *const virtual_names[] = {"lo",   "veth",  "docker", "br-",    "virbr",
+                                            "cali", "cni",   "tun",    "tap",    "bond",
+                                            "ifb",  "dummy", "vlan",   "flannel"};
 
 static int is_virtual(const char *name)
 {
@@ -64,9 +64,9 @@ static void report(const struct mw_finding_input *in, const struct mw_crowd *cro
         mw_finding_evidence(finding, speed);
     char *choice = mw_choice_words(in, (uint32_t)mw_crowd_first(crowd));
     if (choice)
-        mw_finding_evidence(finding,
-                            mw_format("%s used %s",
-                                      mw_mpi_word(in, (uint32_t)mw_crowd_first(crowd)), choice));
+        mw_finding_evidence(
+            finding,
+            mw_format("%s used %s", mw_mpi_word(in, (uint32_t)mw_crowd_first(crowd)), choice));
     finding->advice =
         idle[0]->native
             ? mw_format("Check that this MPI was built with a library that drives %s (UCX or "
@@ -135,5 +135,5 @@ static void find(const struct mw_finding_input *in, struct mw_findings *out)
         look(in, MW_IN_NODE, out);
 }
 
-const struct mw_rule mw_rule_idle_fabric = {
-    "idle-fabric", "a fast device was there and never tried", find};
+const struct mw_rule mw_rule_idle_fabric = {"idle-fabric",
+                                            "a fast device was there and never tried", find};

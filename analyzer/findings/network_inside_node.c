@@ -9,21 +9,22 @@
 #include <string.h>
 
 #include "analyzer/findings/idle.h"
+#include "analyzer/findings/spaces.h"
 #include "analyzer/findings/words.h"
 #include "analyzer/render/number.h"
 
-#define PAIRS_SHOWN  6
-#define SHARE_LEAST  0.01 /* of the bytes, or of the messages, within nodes */
-#define BYTES_LEAST  65536
-#define COUNT_LEAST  100
-#define NAMESPACES   2
+#define PAIRS_SHOWN 6
+#define SHARE_LEAST 0.01 /* of the bytes, or of the messages, within nodes */
+#define BYTES_LEAST 65536
+#define COUNT_LEAST 100
 
 struct inside {
     const struct mw_finding_input *in;
+    struct mw_spaces *spaces; /* by process */
     struct mw_crowd crowd;
     MW_VECTOR(uint32_t) pairs; /* numbers of those that do */
     uint64_t messages, bytes, carried, all_messages, all_bytes;
-    uint32_t way;              /* the one with the most bytes */
+    uint32_t way; /* the one with the most bytes */
     uint64_t way_bytes;
     unsigned first_class, last_class;
 };
@@ -40,24 +41,14 @@ static int leaves_node(const struct mw_finding_input *in, const struct mw_route 
     return way->kind == MW_WAY_NETWORK && !on_purpose(way);
 }
 
-/* Namespaces that keep two processes from sharing memory; what is not known does not. */
-static int can_share(const struct mw_finding_input *in, int64_t src, int64_t dst)
+/* Namespaces keep two processes from sharing memory; what is not known does not. */
+static int can_share(const struct inside *inside, int64_t src, int64_t dst)
 {
-    static const char *const spaces[NAMESPACES] = {"ipc", "mnt"};
-    int64_t a = mw_model_rank(in->model, src), b = mw_model_rank(in->model, dst);
-    if (a < 0 || b < 0)
-        return 0;
-    const struct mw_process *one = mw_trace_process(in->model->trace, (size_t)a);
-    const struct mw_process *two = mw_trace_process(in->model->trace, (size_t)b);
-    if (one->boot_id[0] && two->boot_id[0] && strcmp(one->boot_id, two->boot_id))
-        return 0;
-    for (size_t i = 0; i < NAMESPACES; i++) {
-        const char *first = mw_fact_value(one, "namespace", spaces[i]);
-        const char *second = mw_fact_value(two, "namespace", spaces[i]);
-        if (first[0] && second[0] && strcmp(first, second))
-            return 0;
-    }
-    return 1;
+    const struct mw_model *model = inside->in->model;
+    int64_t a = mw_model_rank(model, src), b = mw_model_rank(model, dst);
+    return a >= 0 && b >= 0 &&
+           !mw_spaces_differ(&inside->spaces[a], &inside->spaces[b], MW_SPACE_IPC) &&
+           !mw_spaces_differ(&inside->spaces[a], &inside->spaces[b], MW_SPACE_MOUNT);
 }
 
 static void add_route(struct inside *inside, const struct mw_route *route)
@@ -86,7 +77,7 @@ static void add_pair(struct inside *inside, uint32_t number)
     inside->all_bytes += pair->bytes;
     for (size_t r = 0; r < pair->routes.count && !leaves; r++)
         leaves = leaves_node(inside->in, &pair->routes.at[r]);
-    if (!leaves || !can_share(inside->in, pair->src, pair->dst))
+    if (!leaves || !can_share(inside, pair->src, pair->dst))
         return;
     for (size_t r = 0; r < pair->routes.count; r++)
         if (leaves_node(inside->in, &pair->routes.at[r]))
@@ -113,12 +104,10 @@ static char *pairs_words(const struct inside *inside)
     for (size_t i = 0; i < inside->pairs.count && i < PAIRS_SHOWN; i++) {
         const struct mw_pair_transport *pair =
             &inside->in->transports->pairs.at[inside->pairs.at[i]];
-        list = mw_list_add(list, ", ",
-                           mw_format("%" PRId64 " -> %" PRId64, pair->src, pair->dst));
+        list = mw_list_add(list, ", ", mw_format("%" PRId64 " -> %" PRId64, pair->src, pair->dst));
     }
     if (inside->pairs.count > PAIRS_SHOWN)
-        list = mw_list_add(list, " and ",
-                           mw_format("%zu more", inside->pairs.count - PAIRS_SHOWN));
+        list = mw_list_add(list, " and ", mw_format("%zu more", inside->pairs.count - PAIRS_SHOWN));
     return list;
 }
 
@@ -170,8 +159,7 @@ static int say_variable(const struct inside *inside, const char *name, struct mw
 static const char *say_cause(const struct inside *inside, struct mw_finding *finding)
 {
     const struct mw_way *way = &inside->in->transports->ways.at[inside->way];
-    char *choice =
-        mw_choice_words(inside->in, (uint32_t)mw_crowd_first(&inside->crowd));
+    char *choice = mw_choice_words(inside->in, (uint32_t)mw_crowd_first(&inside->crowd));
     const char *advice = "Let the MPI library use shared memory between ranks of a node.";
     if (!inside->in->settings) {
         free(choice);
@@ -209,8 +197,7 @@ static char *title_of(const struct inside *inside)
         share = mw_format("%s of the bytes", percent);
         free(percent);
     } else {
-        char *percent =
-            mw_number_percent((double)inside->messages / (double)inside->all_messages);
+        char *percent = mw_number_percent((double)inside->messages / (double)inside->all_messages);
         share = mw_format("%s of the messages", percent);
         free(percent);
     }
@@ -232,8 +219,8 @@ static void say_traffic(const struct inside *inside, struct mw_finding *finding)
             continue;
         char *words = mw_use_words(&used, use);
         char *sizes = use->messages ? mw_classes_words(use->first_class, use->last_class) : NULL;
-        mw_finding_evidence(finding, mw_format("%s%s%s", words, sizes ? ", sizes " : "",
-                                               sizes ? sizes : ""));
+        mw_finding_evidence(
+            finding, mw_format("%s%s%s", words, sizes ? ", sizes " : "", sizes ? sizes : ""));
         free(words);
         free(sizes);
         char *speed = mw_speed_words(&used, use, 0, NULL);
@@ -268,7 +255,8 @@ static int fell_back(const struct inside *inside, const struct mw_findings *out)
 
 static void find(const struct mw_finding_input *in, struct mw_findings *out)
 {
-    struct inside inside = {.in = in, .first_class = MW_SIZE_CLASSES};
+    struct inside inside = {
+        .in = in, .first_class = MW_SIZE_CLASSES, .spaces = mw_spaces_read(in->model)};
     mw_crowd_begin(&inside.crowd, in->model);
     for (uint32_t i = 0; i < in->transports->pairs.count; i++)
         if (in->transports->pairs.at[i].where == MW_WHERE_NODE &&
@@ -277,6 +265,7 @@ static void find(const struct mw_finding_input *in, struct mw_findings *out)
     if (inside.pairs.count && matters(&inside) && !fell_back(&inside, out))
         report(&inside, out);
     free(inside.pairs.at);
+    free(inside.spaces);
     mw_crowd_end(&inside.crowd);
 }
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/findings/spaces.h"
 #include "analyzer/findings/used.h"
 #include "analyzer/findings/words.h"
 #include "analyzer/render/number.h"
@@ -30,7 +31,9 @@ struct off { /* single copies that do not happen, of one cause */
 
 struct search {
     const struct mw_finding_input *in;
-    struct mw_index by_pid; /* host and pid */
+    struct mw_spaces *spaces;  /* by process */
+    struct mw_crowd unwilling; /* where a setting switches single copies off */
+    struct mw_index by_pid;    /* host and pid */
     MW_VECTOR(uint32_t) pid_process;
     unsigned eager; /* size class from which on messages are large */
     struct off off[CAUSES];
@@ -53,7 +56,8 @@ static void index_processes(struct search *search)
     }
 }
 
-/* What a call refused for good looks like; others (a bad address, a process that is gone) are not. */
+/* What a call refused for good looks like; others (a bad address, a process that is gone) are not.
+ */
 static int is_refusal(uint64_t error)
 {
     return error == EPERM || error == EACCES || error == ENOSYS;
@@ -71,39 +75,33 @@ static const struct mw_cma_peer *refusal(const struct mw_process *process, uint6
     return NULL;
 }
 
-static int other_namespace(const struct mw_process *a, const struct mw_process *b,
-                           const char *space)
-{
-    const char *first = mw_fact_value(a, "namespace", space);
-    const char *second = mw_fact_value(b, "namespace", space);
-    return first[0] && second[0] && strcmp(first, second);
-}
-
 /* Levels 2 and 3 forbid it to everybody who may not trace any process. */
-static int scope_forbids(const struct mw_process *process)
+static int scope_forbids(const struct mw_spaces *spaces)
 {
-    int scope = atoi(mw_fact_value(process, "kernel", "yama.ptrace_scope"));
-    const char *capabilities = mw_fact_value(process, "process", "capabilities");
-    uint64_t may = strtoull(capabilities, NULL, 16) >> CAP_SYS_PTRACE & 1;
-    return scope >= 3 || (scope == 2 && capabilities[0] && !may);
+    int scope = atoi(spaces->ptrace_scope);
+    uint64_t may = strtoull(spaces->capabilities, NULL, 16) >> CAP_SYS_PTRACE & 1;
+    return scope >= 3 || (scope == 2 && spaces->capabilities[0] && !may);
 }
 
-/* Somebody does not want it. */
-static int switched_off(const struct search *search, uint32_t process)
+/* Who does not want it: settings that switch single copies off. */
+static void find_unwilling(struct search *search)
 {
     static const char *const names[] = {"OMPI_MCA_btl_vader_single_copy_mechanism",
-                                        "OMPI_MCA_btl_sm_single_copy_mechanism",
-                                        "OMPI_MCA_smsc"};
+                                        "OMPI_MCA_btl_sm_single_copy_mechanism", "OMPI_MCA_smsc"};
+    const struct mw_settings *settings = search->in->settings;
     struct mw_exclusion how;
-    if (!search->in->settings)
-        return 0;
+    if (!settings)
+        return;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        const struct mw_setting *setting = mw_settings_find(search->in->settings, names[i]);
-        const struct mw_setting_variant *on = setting ? mw_setting_on(setting, process) : NULL;
-        if (on && (!strcmp(on->in_force.value, "none") || on->in_force.value[0] == '^'))
-            return 1;
+        const struct mw_setting *setting = mw_settings_find(settings, names[i]);
+        for (size_t v = 0; setting && v < setting->variant_count; v++) {
+            const struct mw_setting_variant *variant = &setting->variants[v];
+            if (!strcmp(variant->in_force.value, "none") || variant->in_force.value[0] == '^')
+                mw_crowd_add_all(&search->unwilling, variant->processes, variant->process_count);
+        }
     }
-    return mw_setting_excludes(search->in->settings, "UCX_TLS", "cma", &how) > 0;
+    if (mw_setting_excludes(settings, "UCX_TLS", "cma", &how) > 0)
+        mw_crowd_add_all(&search->unwilling, how.variant->processes, how.variant->process_count);
 }
 
 /* The cause for which two processes of a node copy twice; CAUSES: none that is known. */
@@ -120,13 +118,14 @@ static enum cause cause_of(const struct search *search, uint32_t src, uint32_t d
     }
     if (*peer)
         return REFUSED;
-    if (switched_off(search, src) || switched_off(search, dst))
+    if (mw_crowd_has(&search->unwilling, src) || mw_crowd_has(&search->unwilling, dst))
         return CAUSES;
-    if (other_namespace(one, two, "user"))
+    if (mw_spaces_differ(&search->spaces[src], &search->spaces[dst], MW_SPACE_USER))
         return USER_NAMESPACE;
-    if (other_namespace(one, two, "pid"))
+    if (mw_spaces_differ(&search->spaces[src], &search->spaces[dst], MW_SPACE_PID))
         return PID_NAMESPACE;
-    return scope_forbids(one) || scope_forbids(two) ? PTRACE_SCOPE : CAUSES;
+    return scope_forbids(&search->spaces[src]) || scope_forbids(&search->spaces[dst]) ? PTRACE_SCOPE
+                                                                                      : CAUSES;
 }
 
 /* Is shared memory what carried the large messages, by two copies? */
@@ -152,8 +151,7 @@ static void look_at_pair(struct search *search, uint32_t number)
     size_t count;
     const struct mw_cma_peer *peer;
     uint32_t met;
-    if (src < 0 || dst < 0 || src == dst || pair->where != MW_WHERE_NODE ||
-        !copies_twice(in, pair))
+    if (src < 0 || dst < 0 || src == dst || pair->where != MW_WHERE_NODE || !copies_twice(in, pair))
         return;
     const struct mw_pair_class *class = mw_tally_classes(in->tally, pair->src, pair->dst, &count);
     for (size_t i = 0; i < count; i++)
@@ -202,11 +200,8 @@ static char *why_words(const struct search *search, enum cause cause)
 {
     const struct off *off = &search->off[cause];
     uint32_t number = cause == REFUSED ? off->process : (uint32_t)mw_crowd_first(&off->crowd);
-    const struct mw_process *process = mw_trace_process(search->in->model->trace, number);
-    const char *seccomp = mw_fact_value(process, "process", "seccomp");
-    const char *error = off->error == EPERM    ? "EPERM"
-                        : off->error == EACCES ? "EACCES"
-                                               : "ENOSYS";
+    const char *seccomp = search->spaces[number].seccomp;
+    const char *error = off->error == EPERM ? "EPERM" : off->error == EACCES ? "EACCES" : "ENOSYS";
     switch (cause) {
     case REFUSED:
         return seccomp[0] && strcmp(seccomp, "off")
@@ -218,8 +213,7 @@ static char *why_words(const struct search *search, enum cause cause)
     case PID_NAMESPACE:
         return mw_text_copy("they are in different pid namespaces");
     default:
-        return mw_format("kernel.yama.ptrace_scope is %s",
-                         mw_fact_value(process, "kernel", "yama.ptrace_scope"));
+        return mw_format("kernel.yama.ptrace_scope is %s", search->spaces[number].ptrace_scope);
     }
 }
 
@@ -248,22 +242,18 @@ static char *title_of(const struct search *search, enum cause cause)
 static void say_namespaces(const struct search *search, const struct off *off,
                            struct mw_finding *finding)
 {
-    static const char *const spaces[] = {"user", "pid", "ipc"};
     const struct mw_pair_transport *pair = &search->in->transports->pairs.at[off->pair];
     const struct mw_model *model = search->in->model;
     int64_t first = pair->src < pair->dst ? pair->src : pair->dst;
     int64_t second = pair->src < pair->dst ? pair->dst : pair->src;
-    const struct mw_process *one =
-        mw_trace_process(model->trace, (size_t)mw_model_rank(model, first));
-    const struct mw_process *two =
-        mw_trace_process(model->trace, (size_t)mw_model_rank(model, second));
-    for (size_t i = 0; i < sizeof(spaces) / sizeof(spaces[0]); i++)
-        if (other_namespace(one, two, spaces[i]))
+    const struct mw_spaces *one = &search->spaces[mw_model_rank(model, first)];
+    const struct mw_spaces *two = &search->spaces[mw_model_rank(model, second)];
+    for (int i = 0; i < MW_SPACES; i++)
+        if (mw_spaces_differ(one, two, (enum mw_space)i))
             mw_finding_evidence(finding,
                                 mw_format("%s namespace: rank %" PRId64 " %s, rank %" PRId64 " %s",
-                                          spaces[i], first,
-                                          mw_fact_value(one, "namespace", spaces[i]), second,
-                                          mw_fact_value(two, "namespace", spaces[i])));
+                                          mw_space_word((enum mw_space)i), first, one->in[i],
+                                          second, two->in[i]));
 }
 
 static void say_speed(const struct search *search, const struct off *off,
@@ -302,12 +292,12 @@ static const char *advice_of(enum cause cause)
 static void report(const struct search *search, enum cause cause, struct mw_findings *out)
 {
     const struct off *off = &search->off[cause];
-    struct mw_finding *finding = mw_finding_add(out, "single-copy-refused", MW_WARNING,
-                                                title_of(search, cause));
+    struct mw_finding *finding =
+        mw_finding_add(out, "single-copy-refused", MW_WARNING, title_of(search, cause));
     char *from = mw_number_bytes(search->eager ? (double)((uint64_t)1 << (search->eager - 1)) : 0);
-    mw_finding_evidence(finding, mw_format("counted: messages of %s and more, on %" PRIu64
-                                           " pair%s",
-                                           from, off->pairs, off->pairs == 1 ? "" : "s"));
+    mw_finding_evidence(finding,
+                        mw_format("counted: messages of %s and more, on %" PRIu64 " pair%s", from,
+                                  off->pairs, off->pairs == 1 ? "" : "s"));
     free(from);
     if (cause == REFUSED) {
         char *refused = mw_number_count((double)count_refused(search, off));
@@ -347,6 +337,9 @@ static void find(const struct mw_finding_input *in, struct mw_findings *out)
     struct search search = {.in = in, .eager = eager_class(in)};
     for (int c = 0; c < CAUSES; c++)
         mw_crowd_begin(&search.off[c].crowd, in->model);
+    mw_crowd_begin(&search.unwilling, in->model);
+    search.spaces = mw_spaces_read(in->model);
+    find_unwilling(&search);
     index_processes(&search);
     for (uint32_t i = 0; i < in->transports->pairs.count; i++)
         look_at_pair(&search, i);
@@ -355,6 +348,8 @@ static void find(const struct mw_finding_input *in, struct mw_findings *out)
             report(&search, (enum cause)c, out);
         mw_crowd_end(&search.off[c].crowd);
     }
+    free(search.spaces);
+    mw_crowd_end(&search.unwilling);
     mw_index_free(&search.by_pid);
     free(search.pid_process.at);
 }

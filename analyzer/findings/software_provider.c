@@ -18,11 +18,13 @@ static int emulates(const struct mw_way *way)
 static int say_settings(const struct mw_finding_input *in, uint32_t process,
                         struct mw_finding *finding)
 {
-    static const char *const names[] = {"FI_PROVIDER", "OMPI_MCA_mtl_ofi_provider_include",
+    static const char *const names[] = {"FI_PROVIDER",
+                                        "OMPI_MCA_mtl_ofi_provider_include",
                                         "OMPI_MCA_mtl_ofi_provider_exclude",
                                         "OMPI_MCA_opal_common_ofi_provider_include",
                                         "OMPI_MCA_opal_common_ofi_provider_exclude",
-                                        "MPIR_CVAR_OFI_USE_PROVIDER", "I_MPI_OFI_PROVIDER"};
+                                        "MPIR_CVAR_OFI_USE_PROVIDER",
+                                        "I_MPI_OFI_PROVIDER"};
     int said = 0;
     for (size_t i = 0; in->settings && i < sizeof(names) / sizeof(names[0]); i++) {
         const struct mw_setting *setting = mw_settings_find(in->settings, names[i]);

@@ -165,8 +165,8 @@ static char *rate_words(const struct mw_pair_speed *speed, uint64_t bits, const 
 {
     double rate = (double)speed->rate_bytes / ((double)speed->rate_time / 1e9);
     char *number = bits ? mw_number_rate_of(rate, (double)bits / 8) : mw_number_rate(rate);
-    char *words = bits ? mw_format("at least %s (%s)", number, what)
-                       : mw_format("at least %s", number);
+    char *words =
+        bits ? mw_format("at least %s (%s)", number, what) : mw_format("at least %s", number);
     free(number);
     return words;
 }
@@ -188,10 +188,10 @@ char *mw_speed_words(const struct mw_used *used, const struct mw_use *use, uint6
     char *line = what[0] ? mw_format("%s's line rate", what) : mw_text_copy("the line rate");
     char *rate = rated ? rate_words(found, speed, line) : mw_text_copy("");
     char *half = answered ? mw_number_seconds((double)found->half_median / 1e9) : NULL;
-    char *words = mw_format("pair %" PRId64 " -> %" PRId64 " reached %s%s%s%s over %s", pair->src,
-                            pair->dst, rate, rated && answered ? " and " : "",
-                            answered ? "half a round trip of " : "", answered ? half : "",
-                            way->name);
+    char *words =
+        mw_format("pair %" PRId64 " -> %" PRId64 " reached %s%s%s%s over %s", pair->src, pair->dst,
+                  rate, rated && answered ? " and " : "", answered ? "half a round trip of " : "",
+                  answered ? half : "", way->name);
     free(line);
     free(rate);
     free(half);
@@ -209,8 +209,8 @@ char *mw_classes_words(unsigned first, unsigned last)
         return mw_text_copy("no messages");
     char *from = mw_number_bytes((double)class_from(first));
     char *to = mw_number_bytes((double)(last ? class_from(last) * 2 - 1 : 0));
-    char *words = first == last && first <= 1 ? mw_text_copy(from)
-                                              : mw_format("%s to %s", from, to);
+    char *words =
+        first == last && first <= 1 ? mw_text_copy(from) : mw_format("%s to %s", from, to);
     free(from);
     free(to);
     return words;

@@ -27,7 +27,7 @@ struct mw_use { /* of one way */
 
 struct mw_used {
     const struct mw_finding_input *in;
-    MW_VECTOR(struct mw_use) uses; /* most bytes first */
+    MW_VECTOR(struct mw_use) uses;   /* most bytes first */
     uint64_t pairs, messages, bytes; /* of all, known or not */
     uint64_t unknown;                /* pairs with messages whose way is not known */
 };

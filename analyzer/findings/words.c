@@ -56,9 +56,9 @@ char *mw_fabric_words(const char *library, const char *provider, const char *dom
 
 char *mw_failure_words(const struct mw_failure *failure)
 {
-    char *result = failure->words[0] ? mw_format("%" PRId64 " (%s)", failure->result,
-                                                 failure->words)
-                                     : mw_format("%" PRId64, failure->result);
+    char *result = failure->words[0]
+                       ? mw_format("%" PRId64 " (%s)", failure->result, failure->words)
+                       : mw_format("%" PRId64, failure->result);
     char *words;
     if (failure->hangs)
         words = mw_format("%s had not returned", failure->call);
@@ -90,14 +90,6 @@ const char *mw_origin_words(enum mw_setting_origin origin)
     default:
         return "by the environment";
     }
-}
-
-const char *mw_fact_value(const struct mw_process *process, const char *section, const char *key)
-{
-    for (size_t i = 0; i < process->fact_count; i++)
-        if (!strcmp(process->facts[i].section, section) && !strcmp(process->facts[i].key, key))
-            return process->facts[i].value;
-    return "";
 }
 
 int mw_died_in_init(const struct mw_process *process)

@@ -25,8 +25,6 @@ char *mw_failure_words(const struct mw_failure *failure);
 char *mw_setting_words(const struct mw_setting *setting, const struct mw_setting_variant *variant);
 /* "by that file, not by your environment" and the like. Static. */
 const char *mw_origin_words(enum mw_setting_origin origin);
-/* The value of a fact of a process; "" where it has none. */
-const char *mw_fact_value(const struct mw_process *process, const char *section, const char *key);
 
 /* Did it end before the real MPI_Init returned? */
 int mw_died_in_init(const struct mw_process *process);
