@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reads and writes of other processes' memory (process_vm_readv and process_vm_writev: cross memory attach), counted by
- * process: how large messages go within a node. Both are wrapped, in every process that we are preloaded to and at any
- * time; any thread. Outside a recording they hand the call on. A program that makes the system call by syscall(2) is not seen.
+ * Reads and writes of other processes' memory (process_vm_readv and process_vm_writev: cross
+ * memory attach), counted by process: how large messages go within a node. Both are wrapped, in
+ * every process that we are preloaded to and at any time; any thread. Outside a recording they
+ * hand the call on. A program that makes the system call by syscall(2) is not seen.
  *
- * Callers refer to the version of glibc that brought these functions, so ours carry it too (cma-*.map).
+ * Callers refer to the version of glibc that brought these functions, so ours carry it too
+ * (cma-*.map).
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -31,8 +33,8 @@
 
 enum { READ, WRITE };
 
-typedef ssize_t vm_fn(pid_t, const struct iovec *, unsigned long, const struct iovec *, unsigned long,
-                      unsigned long);
+typedef ssize_t vm_fn(pid_t, const struct iovec *, unsigned long, const struct iovec *,
+                      unsigned long, unsigned long);
 
 struct peer {
     _Alignas(64) _Atomic int32_t pid; /* 0: free */
@@ -57,8 +59,8 @@ static ssize_t system_write(pid_t pid, const struct iovec *local, unsigned long 
     return syscall(SYS_process_vm_writev, pid, local, locals, remote, remotes, flags);
 }
 
-/* Another tool's or libc's: what would have been bound without us. Once; no table of modules is built for
- * it, since this may be a process that never starts MPI. */
+/* Another tool's or libc's: what would have been bound without us. Once; no table of modules is
+ * built for it, since this may be a process that never starts MPI. */
 static vm_fn *find_real(int way)
 {
     static const char *const names[] = {"process_vm_readv", "process_vm_writev"};
@@ -129,13 +131,15 @@ static void chunk_end(struct mw_buffer *buffer)
     buffer->size = 0;
 }
 
-/* The kernel's policy, as opposed to a wrong address or a process that is gone: UCX tries addresses. */
+/* The kernel's policy, as opposed to a wrong address or a process that is gone: UCX tries
+ * addresses. */
 static int forbids(int error)
 {
     return error == EPERM || error == EACCES || error == ENOSYS;
 }
 
-/* The first refusal by a process reaches the trace at once, and so does the first that says "forbidden". */
+/* The first refusal by a process reaches the trace at once, and so does the first that says
+ * "forbidden". */
 static __attribute__((noinline)) void refused(struct peer *peer, int error)
 {
     uint8_t memory[256];
@@ -166,14 +170,16 @@ static inline ssize_t counted(int way, pid_t pid, ssize_t moved)
 }
 
 EXPORT ssize_t process_vm_readv(pid_t pid, const struct iovec *local, unsigned long locals,
-                                const struct iovec *remote, unsigned long remotes, unsigned long flags)
+                                const struct iovec *remote, unsigned long remotes,
+                                unsigned long flags)
 {
     ssize_t moved = real(READ)(pid, local, locals, remote, remotes, flags);
     return mw_probe_on(&mw_probe_cma) ? counted(READ, pid, moved) : moved;
 }
 
 EXPORT ssize_t process_vm_writev(pid_t pid, const struct iovec *local, unsigned long locals,
-                                 const struct iovec *remote, unsigned long remotes, unsigned long flags)
+                                 const struct iovec *remote, unsigned long remotes,
+                                 unsigned long flags)
 {
     ssize_t moved = real(WRITE)(pid, local, locals, remote, remotes, flags);
     return mw_probe_on(&mw_probe_cma) ? counted(WRITE, pid, moved) : moved;

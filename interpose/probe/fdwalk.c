@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Walking over descriptors; see fdwalk.h. The kernel says how long its table is (FDSize), and asking about a number that is
- * not open takes a tenth of a microsecond, far less than an entry of /proc/self/fd, which is made when it is listed. That
- * folder serves where the table is huge, as with a single descriptor of a high number.
+ * Walking over descriptors; see fdwalk.h. The kernel says how long its table is (FDSize), and
+ * asking about a number that is not open takes a tenth of a microsecond, far less than an entry
+ * of /proc/self/fd, which is made when it is listed. That folder serves where the table is huge,
+ * as with a single descriptor of a high number.
  */
 #include "probe/fdwalk.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The descriptors that this process may have open, by number. Nothing is done to them. Any thread; no allocation.
+ * The descriptors that this process may have open, by number. Nothing is done to them. Any
+ * thread; no allocation.
  */
 #ifndef MW_PROBE_FDWALK_H
 #define MW_PROBE_FDWALK_H

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Addresses of this machine's interfaces; see interfaces.h. System calls of our own, no libc lists. */
+/* Addresses of this machine's interfaces; see interfaces.h. System calls of our own, no libc
+ * lists. */
 #include "probe/interfaces.h"
 
 #include <errno.h>
@@ -23,7 +24,8 @@ static struct interface {
 static unsigned count;
 static int fresh; /* read since the last leave to do so */
 
-static void add(const uint8_t *address, size_t size, uint32_t index, const char *name, size_t length)
+static void add(const uint8_t *address, size_t size, uint32_t index, const char *name,
+                size_t length)
 {
     if (count == INTERFACES_MAX || length >= IF_NAMESIZE)
         return;

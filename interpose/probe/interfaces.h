@@ -9,9 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The name of the interface with this address (4 or 16 bytes), "" unknown. `scope`: number of the interface of a
- * link-local address, 0 none. The table is read when the address is not in it, but only once between two calls of
- * mw_interfaces_may_refresh. */
+/* The name of the interface with this address (4 or 16 bytes), "" unknown. `scope`: number of the
+ * interface of a link-local address, 0 none. The table is read when the address is not in it, but
+ * only once between two calls of mw_interfaces_may_refresh. */
 const char *mw_interface_of(const uint8_t *address, size_t size, uint32_t scope);
 void mw_interfaces_may_refresh(void);
 

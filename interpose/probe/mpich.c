@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What MPICH and those of its kind were built with: the netmod and the shared memory of their device, from the text of
- * MPI_Get_library_version. MPICH has no fallback at run time: a single netmod is the one in use, of several the
- * environment picks one. Runs after the real MPI_Init, on the thread that called it.
+ * What MPICH and those of its kind were built with: the netmod and the shared memory of their
+ * device, from the text of MPI_Get_library_version. MPICH has no fallback at run time: a single
+ * netmod is the one in use, of several the environment picks one. Runs after the real MPI_Init,
+ * on the thread that called it.
  */
 #include "probe/mpich.h"
 
@@ -14,7 +15,8 @@
 
 #define WORD_MAX 128u
 
-/* The text after "Word:" (MPICH) or "Word   :" (MVAPICH2) on the line that has it; its length, 0 none. */
+/* The text after "Word:" (MPICH) or "Word   :" (MVAPICH2) on the line that has it; its length, 0
+ * none. */
 static size_t field(const char *text, const char *word, const char **value)
 {
     for (const char *at = text; (at = strstr(at, word));) {
@@ -36,7 +38,8 @@ static const char *copy(char *out, const char *text, size_t length)
     return out;
 }
 
-/* Each name of a list "a,b" (or "a b"), with `how` where there is one, `how_of_many` where there are more. */
+/* Each name of a list "a,b" (or "a b"), with `how` where there is one, `how_of_many` where there
+ * are more. */
 static void each(const char *what, const char *list, size_t length, const char *how,
                  const char *how_of_many, const char *source)
 {
@@ -64,8 +67,8 @@ static size_t option(const char *configure, size_t length, const char *name, con
     return 0;
 }
 
-/* ch4's shared memory is a matter of how it was built; where nothing was asked for, ch4:ucx alone leaves it to UCX and
- * the others have "posix". */
+/* ch4's shared memory is a matter of how it was built; where nothing was asked for, ch4:ucx alone
+ * leaves it to UCX and the others have "posix". */
 static void shared_memory(const char *text, const char *netmods, size_t netmods_size)
 {
     const char *configure, *value;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which devices this process has open, and which kinds of shared memory of MPI and fabric libraries it has mapped: links
- * in /proc/self/fd at the end of MPI_Init and at the end, lines of /proc/self/maps at the end of MPI_Init. Says too whether
- * the devices for copies within a node are there at all. Runs in steps of probes.c; opens no device.
+ * Which devices this process has open, and which kinds of shared memory of MPI and fabric
+ * libraries it has mapped: links in /proc/self/fd at the end of MPI_Init and at the end, lines of
+ * /proc/self/maps at the end of MPI_Init. Says too whether the devices for copies within a node
+ * are there at all. Runs in steps of probes.c; opens no device.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,9 +16,9 @@
 #include "probe/probe.h"
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
-#define LOOK_MOST 65536u
-#define TOLD_MAX  128u
-#define TEXT_MAX 8192u
+#define LOOK_MOST   65536u
+#define TOLD_MAX    128u
+#define TEXT_MAX    8192u
 
 /* Devices of networks, GPUs and copying; what stands here begins their names. */
 static const char *const devices[] = {
@@ -26,10 +27,12 @@ static const char *const devices[] = {
     "/dev/dri/render",  "/dev/nvidia", "/dev/accel", "/dev/psm",   "/dev/open-mx", "/dev/dsa/",
 };
 
-/* Names of files by which libraries share memory within a node; numbers and random letters follow. */
+/* Names of files by which libraries share memory within a node; numbers and random letters
+ * follow. */
 static const char *const segments[] = {
-    "vader_segment", "sm_segment", "shared_mem_pool", "osc_sm",    "osc_rdma",  "mpich_shar_tmp",
-    "ucx_shm_posix", "SYSV",       "psm2_shm",        "psm3_shm", "cray-shared-mem", "Intel_MPI",
+    "vader_segment", "sm_segment",     "shared_mem_pool", "osc_sm",
+    "osc_rdma",      "mpich_shar_tmp", "ucx_shm_posix",   "SYSV",
+    "psm2_shm",      "psm3_shm",       "cray-shared-mem", "Intel_MPI",
     "fi_shm",        "ofi_shm",
 };
 
@@ -163,8 +166,9 @@ static void ready(void)
     errno = saved;
 }
 
-/* Devices may have been opened since. Shared memory is set up in MPI_Init, and the kernel takes its time for the
- * list of mappings (half a millisecond where many libraries are loaded): not again. */
+/* Devices may have been opened since. Shared memory is set up in MPI_Init, and the kernel takes
+ * its time for the list of mappings (half a millisecond where many libraries are loaded): not
+ * again. */
 static void finish(enum mw_end_reason reason)
 {
     int saved = errno;

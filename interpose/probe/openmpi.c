@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What Open MPI chose: PML, MTL, BTLs and the way of single copies within a node, from objects that its libraries export
- * (the same in 4.1, 5.0 and the development branch). Their layout is no interface, so nothing is believed that does not say
- * what it is (class names, component types, version 2 of the component interface), and every read goes through
- * /proc/self/mem, where a wrong address is an error and no crash. Runs after the real MPI_Init, on the thread that called it. MPI_T
- * is never called: it loads components and crashes in some versions.
+ * What Open MPI chose: PML, MTL, BTLs and the way of single copies within a node, from objects
+ * that its libraries export (the same in 4.1, 5.0 and the development branch). Their layout is no
+ * interface, so nothing is believed that does not say what it is (class names, component types,
+ * version 2 of the component interface), and every read goes through /proc/self/mem, where a
+ * wrong address is an error and no crash. Runs after the real MPI_Init, on the thread that called
+ * it. MPI_T is never called: it loads components and crashes in some versions.
  */
 #include "probe/openmpi.h"
 
@@ -85,8 +86,8 @@ static int btl_told(const char names[][NAME_CAPACITY], unsigned count, const cha
     return 0;
 }
 
-/* One item for each component that has modules in the list; 0 when something in it is not what it should be. A
- * list that was never made (no PML asked for BTLs) is empty. */
+/* One item for each component that has modules in the list; 0 when something in it is not what it
+ * should be. A list that was never made (no PML asked for BTLs) is empty. */
 int mw_openmpi_btls(uintptr_t list)
 {
     static char names[16][NAME_CAPACITY];
@@ -114,8 +115,8 @@ int mw_openmpi_btls(uintptr_t list)
     return 1;
 }
 
-/* Where the list cannot be read: components that are loaded as files of their own (Open MPI 4) closed down where they
- * were of no use. */
+/* Where the list cannot be read: components that are loaded as files of their own (Open MPI 4)
+ * closed down where they were of no use. */
 static int btls_loaded(void)
 {
     static const char prefix[] = "mca_btl_";
@@ -163,8 +164,7 @@ static int pml_and_mtl(void)
     if (!component_read(symbol(pml), "pml", &component))
         return 0;
     mw_choice("pml", component.name, "selected", pml);
-    if (uses_mtl(component.name) &&
-        component_read(peek_pointer(symbol(mtl)), "mtl", &component))
+    if (uses_mtl(component.name) && component_read(peek_pointer(symbol(mtl)), "mtl", &component))
         mw_choice("mtl", component.name, "selected", mtl);
     return 1;
 }

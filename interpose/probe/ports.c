@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Counters of the node's network ports before and after: interfaces from /proc/self/net/dev (those of our own network
- * namespace, whichever sysfs shows), InfiniBand, Omni-Path, RoCE and EFA from /sys/class/infiniband, Slingshot from /sys/class/cxi. Written
- * by the first process of the node, and by those that live in another network namespace than it. Steps of probes.c, on the
- * thread that calls MPI, with static buffers. Hardware addresses are left out on purpose.
+ * Counters of the node's network ports before and after: interfaces from /proc/self/net/dev
+ * (those of our own network namespace, whichever sysfs shows), InfiniBand, Omni-Path, RoCE and
+ * EFA from /sys/class/infiniband, Slingshot from /sys/class/cxi. Written by the first process of
+ * the node, and by those that live in another network namespace than it. Steps of probes.c, on
+ * the thread that calls MPI, with static buffers. Hardware addresses are left out on purpose.
  */
 #include "probe/ports.h"
 
@@ -23,9 +24,9 @@
 #include "trace/fields.h"
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
-#define PORTS_MOST 256u
-#define PORT_ROOM  512u /* more than one takes in a chunk */
-#define FACTS_ROOM (1u << 20)
+#define PORTS_MOST  256u
+#define PORT_ROOM   512u /* more than one takes in a chunk */
+#define FACTS_ROOM  (1u << 20)
 
 struct port {
     const char *name, *kind;
@@ -137,8 +138,8 @@ static uint64_t rate_of(const char *text)
 
 /* --- interfaces of the network namespace --- */
 
-/* Whether sysfs speaks of our interface of that name: it shows those of the namespace in which it was mounted. Told by
- * the hardware address, which the kernel gives us for ours. */
+/* Whether sysfs speaks of our interface of that name: it shows those of the namespace in which it
+ * was mounted. Told by the hardware address, which the kernel gives us for ours. */
 static int sysfs_is_ours(const char *folder, const char *name)
 {
     struct ifreq ask;
@@ -172,7 +173,8 @@ static void interface_state(struct port *port)
         port->rate = speed * 1000000;
 }
 
-/* "name: bytes packets errs drop fifo frame compressed multicast | bytes packets errs drop fifo colls carrier compressed" */
+/* "name: bytes packets errs drop fifo frame compressed multicast | bytes packets errs drop fifo
+ * colls carrier compressed" */
 static void interface_put(char *text)
 {
     uint64_t column[16] = {0};
@@ -213,8 +215,13 @@ static void interfaces(void)
 /* --- cards --- */
 
 static const char *const infiniband_errors[] = {
-    "symbol_error",    "link_error_recovery", "link_downed", "port_rcv_errors",
-    "port_rcv_remote_physical_errors", "port_xmit_discards", "local_link_integrity_errors",
+    "symbol_error",
+    "link_error_recovery",
+    "link_downed",
+    "port_rcv_errors",
+    "port_rcv_remote_physical_errors",
+    "port_xmit_discards",
+    "local_link_integrity_errors",
     "excessive_buffer_overrun_errors",
 };
 
@@ -246,11 +253,13 @@ static void infiniband_port(const char *device, const char *port_number)
             port_number, NULL);
     if (line(run.folder, "state", text, sizeof text)) { /* "4: ACTIVE" */
         const char *word = strchr(text, ':');
-        mw_join(port.state, sizeof port.state, word ? word + 1 + strspn(word + 1, " ") : text, NULL);
+        mw_join(port.state, sizeof port.state, word ? word + 1 + strspn(word + 1, " ") : text,
+                NULL);
     }
     if (line(run.folder, "rate", text, sizeof text))
         port.rate = rate_of(text);
-    if (line(run.folder, "lid", text, sizeof text) && strcmp(text, "0x0") != 0 && strcmp(text, "0") != 0)
+    if (line(run.folder, "lid", text, sizeof text) && strcmp(text, "0x0") != 0 &&
+        strcmp(text, "0") != 0)
         mw_join(port.address, sizeof port.address, "lid ", text, NULL);
     infiniband_counters(&port);
     port_put(&port);
@@ -264,7 +273,8 @@ static void infiniband(void)
     if (mw_dir_open(&cards, run.path) != 0)
         return;
     while (!enough() && (card = mw_dir_next(&cards))) {
-        mw_join(run.path, sizeof run.path, run.root, "/sys/class/infiniband/", card, "/ports", NULL);
+        mw_join(run.path, sizeof run.path, run.root, "/sys/class/infiniband/", card, "/ports",
+                NULL);
         if (mw_dir_open(&numbers, run.path) != 0)
             continue;
         while (!enough() && (port = mw_dir_next(&numbers)))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Runs the probes, each within its time, and keeps what they say of MPI's choices; see probe.h. The steps
- * run on the thread that makes the call of MPI.
+ * Runs the probes, each within its time, and keeps what they say of MPI's choices; see probe.h.
+ * The steps run on the thread that makes the call of MPI.
  */
 #include "probe/probe.h"
 
@@ -54,9 +54,9 @@ static int word_next(const char **at, struct word *word)
     return word->size > 0 || word->minus;
 }
 
-/* What the setting says about a probe: names switch on these alone, names with a minus switch off, the last word that
- * concerns it counts. "all" and "none" stand for every probe. A word that is none of them changes nothing: it must not
- * switch off all the others. */
+/* What the setting says about a probe: names switch on these alone, names with a minus switch
+ * off, the last word that concerns it counts. "all" and "none" stand for every probe. A word that
+ * is none of them changes nothing: it must not switch off all the others. */
 int mw_probes_wanted(const char *list, const char *name)
 {
     struct word word;
@@ -78,7 +78,8 @@ static void check_names(const char *list)
     struct word word;
     while (list && word_next(&list, &word))
         if (!known(word.text, word.size))
-            mw_health("settings", "MPIWATCH_PROBES names a probe that does not exist: libfabric, ucx, openmpi, mpich, "
+            mw_health("settings", "MPIWATCH_PROBES names a probe that does not exist: libfabric, "
+                                  "ucx, openmpi, mpich, "
                                   "sockets, cma, openfiles and ports do");
 }
 
@@ -120,7 +121,8 @@ void mw_choice(const char *what, const char *name, const char *how, const char *
         mw_output_chunk(MW_CHUNK_CHOICE, buffer.data, buffer.size);
 }
 
-/* Begins a step of one probe; 0 when another one is in progress (a signal handler, another thread). */
+/* Begins a step of one probe; 0 when another one is in progress (a signal handler, another
+ * thread). */
 static int step_begin(void)
 {
     int idle = 0;
@@ -203,7 +205,8 @@ void mw_probes_flush(void)
         probes[i]->flush();
         if (mw_clock_ns(CLOCK_MONOTONIC_RAW) - began > 2 * probes[i]->limit_us * UINT64_C(1000)) {
             slow |= 1u << i;
-            mw_choice("probe", probes[i]->name, "partly", "a look in between took too long: it was the last");
+            mw_choice("probe", probes[i]->name, "partly",
+                      "a look in between took too long: it was the last");
         }
     }
     step_end();

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * TCP connections with what went through them, as the kernel counts it: snapshots over all descriptors at the end of
- * MPI_Init, now and then, and at the end. No call of libc is wrapped and nothing is done per message; the descriptors
- * are asked (getsockname, getpeername, getsockopt, SIOCOUTQ), never changed. Runs in steps of probes.c, on the thread that
- * calls MPI, with static buffers. What is opened and closed between two looks is not seen.
+ * TCP connections with what went through them, as the kernel counts it: snapshots over all
+ * descriptors at the end of MPI_Init, now and then, and at the end. No call of libc is wrapped
+ * and nothing is done per message; the descriptors are asked (getsockname, getpeername,
+ * getsockopt, SIOCOUTQ), never changed. Runs in steps of probes.c, on the thread that calls MPI,
+ * with static buffers. What is opened and closed between two looks is not seen.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -80,7 +81,8 @@ static int endpoint_read(int fd, long call, struct endpoint *end)
         return 0;
     if (name.any.ss_family == AF_INET && size >= sizeof name.in) {
         endpoint_set(end, &name.in.sin_addr, 4, name.in.sin_port);
-    } else if (name.any.ss_family == AF_INET6 && size >= offsetof(struct sockaddr_in6, sin6_scope_id)) {
+    } else if (name.any.ss_family == AF_INET6 &&
+               size >= offsetof(struct sockaddr_in6, sin6_scope_id)) {
         const uint8_t *address = name.in6.sin6_addr.s6_addr;
         int mapped = IN6_IS_ADDR_V4MAPPED(&name.in6.sin6_addr);
         endpoint_set(end, address + (mapped ? 12 : 0), mapped ? 4 : 16, name.in6.sin6_port);
@@ -99,8 +101,8 @@ static void counters_read(int fd, struct connection *c)
         c->waiting = (uint64_t)queued;
 }
 
-/* Whether the descriptor is a TCP connection, and all about it. An older kernel knows less of tcp_info: the rest
- * stays 0. */
+/* Whether the descriptor is a TCP connection, and all about it. An older kernel knows less of
+ * tcp_info: the rest stays 0. */
 static int connection_read(int fd, struct connection *c)
 {
     uint32_t size = sizeof c->info;
@@ -203,7 +205,8 @@ static void look_at_all(enum mw_when when)
     known_count = walk_from = 0;
     while ((fd = mw_fdwalk_next(&walk)) >= 0) {
         if (looked == LOOK_MOST || mw_probe_late()) {
-            unseen = (uint64_t)(syscall(SYS_fcntl, fd, F_GETFD) >= 0) + mw_fdwalk_rest(&walk, LOOK_MOST);
+            unseen =
+                (uint64_t)(syscall(SYS_fcntl, fd, F_GETFD) >= 0) + mw_fdwalk_rest(&walk, LOOK_MOST);
             walk_from = fd;
             break;
         }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Two ranks with odd descriptors: "descriptors PIPES CONNECTIONS LOW": so many pipes and TCP connections with itself are
- * open from before MPI_Init until after MPI_Finalize; LOW "closed" closes stdin and stdout before. At the end each is
- * checked: still open, still empty, in the same mode. Exit code 0 when all is as it was.
+ * Two ranks with odd descriptors: "descriptors PIPES CONNECTIONS LOW": so many pipes and TCP
+ * connections with itself are open from before MPI_Init until after MPI_Finalize; LOW "closed"
+ * closes stdin and stdout before. At the end each is checked: still open, still empty, in the
+ * same mode. Exit code 0 when all is as it was.
  */
 #include <arpa/inet.h>
 #include <fcntl.h>

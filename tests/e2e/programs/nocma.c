@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Starts a program in which the kernel refuses process_vm_readv and process_vm_writev with EPERM, as containers do:
- * "nocma program argument…". It tries one itself first: exit code 3 when that was not refused.
+ * Starts a program in which the kernel refuses process_vm_readv and process_vm_writev with EPERM,
+ * as containers do: "nocma program argument…". It tries one itself first: exit code 3 when that
+ * was not refused.
  */
 #include <errno.h>
-#include <stddef.h>
-#include <stdio.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Many small messages for a while without keeping the machine busy: "seconds N": two ranks exchange 30 windows of 64 messages of
- * 8 bytes each way, then pause for 50 ms, until N seconds have passed. Prints "passed".
+ * Many small messages for a while without keeping the machine busy: "seconds N": two ranks
+ * exchange 30 windows of 64 messages of 8 bytes each way, then pause for 50 ms, until N seconds
+ * have passed. Prints "passed".
  */
 #include <mpi.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a probe finds around it, for its unit tests: chunks and choices are kept, the time of a step runs out when the
- * test says so. One thread. A test includes it once.
+ * What a probe finds around it, for its unit tests: chunks and choices are kept, the time of a
+ * step runs out when the test says so. One thread. A test includes it once.
  */
 #ifndef MW_TEST_PROBE_FIXTURE_H
 #define MW_TEST_PROBE_FIXTURE_H

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the openmpi and mpich probes conclude: from objects laid out as Open MPI's libraries have them (release and debug
- * builds, damaged ones, wrong addresses), and from the texts in which libraries of MPICH's family name their device.
+ * What the openmpi and mpich probes conclude: from objects laid out as Open MPI's libraries have
+ * them (release and debug builds, damaged ones, wrong addresses), and from the texts in which
+ * libraries of MPICH's family name their device.
  */
 #include "probe_fixture.h"
 
 #include <stdlib.h>
 
-#include "probe/mpich.h"
 #include "probe/modules.h"
+#include "probe/mpich.h"
 
 /* --- what the probe finds the objects by --- */
 
@@ -17,7 +18,8 @@ static struct {
     void *address;
 } symbols[16];
 static unsigned symbol_count;
-static struct mw_module_entry libmpi = {.id = 1, .role = MW_MODULE_MPI, .path = "/lib/libmpi.so", .name = ""};
+static struct mw_module_entry libmpi = {
+    .id = 1, .role = MW_MODULE_MPI, .path = "/lib/libmpi.so", .name = ""};
 static struct mw_module_entry loaded[4];
 static unsigned loaded_count;
 static struct mw_libmpi library = {.object = &libmpi, .version = "Open MPI v4.1.4"};
@@ -89,7 +91,8 @@ static struct component component(const char *type, const char *name)
     return made;
 }
 
-struct class {
+struct class
+{
     const char *name;
     void *parent;
 };
@@ -229,7 +232,8 @@ static void an_mtl_counts_with_pml_cm_only(void **state)
     assert_null(how_of("mtl", "ofi"));
 }
 
-/* Every way in which the list can be something else: nothing is said, nothing crashes, and that is said. */
+/* Every way in which the list can be something else: nothing is said, nothing crashes, and that
+ * is said. */
 static void a_list_that_is_none(void **state)
 {
     static struct class wrong = {"opal_hash_table_t", NULL}, broken = {(const char *)8, NULL};
@@ -238,16 +242,36 @@ static void a_list_that_is_none(void **state)
         pml_make("ob1", NULL);
         list_make();
         switch (fault) {
-        case 0: list.class = &wrong; break;
-        case 1: list.class = &broken; break;
-        case 2: list.class = (struct class *)0x1000; break;
-        case 3: list.length = 100000; break;
-        case 4: list.length = 5; break; /* longer than it is */
-        case 5: items[0].class = &wrong; break;
-        case 6: items[0].next = (struct item *)0xdead0000; break;
-        case 7: items[0].component = (struct component *)1; break;
-        case 8: self.mca[0] = 3; break;
-        case 9: strcpy(self.name, "a b"); break;
+        case 0:
+            list.class = &wrong;
+            break;
+        case 1:
+            list.class = &broken;
+            break;
+        case 2:
+            list.class = (struct class *)0x1000;
+            break;
+        case 3:
+            list.length = 100000;
+            break;
+        case 4:
+            list.length = 5;
+            break; /* longer than it is */
+        case 5:
+            items[0].class = &wrong;
+            break;
+        case 6:
+            items[0].next = (struct item *)0xdead0000;
+            break;
+        case 7:
+            items[0].component = (struct component *)1;
+            break;
+        case 8:
+            self.mca[0] = 3;
+            break;
+        case 9:
+            strcpy(self.name, "a b");
+            break;
         }
         mw_probe_openmpi.ready();
         assert_choice("probe", "openmpi", "partly");
@@ -277,11 +301,21 @@ static void a_pml_that_is_none(void **state)
         begin(NULL);
         pml_make("ob1", NULL);
         switch (fault) {
-        case 0: pml.mca[0] = 4; break;
-        case 1: strcpy(pml.type, "mtl"); break;
-        case 2: pml.name[0] = '\0'; break;
-        case 3: memset(pml.name, 'x', sizeof pml.name); break; /* no end */
-        case 4: symbols[0].address = (void *)0x10; break;
+        case 0:
+            pml.mca[0] = 4;
+            break;
+        case 1:
+            strcpy(pml.type, "mtl");
+            break;
+        case 2:
+            pml.name[0] = '\0';
+            break;
+        case 3:
+            memset(pml.name, 'x', sizeof pml.name);
+            break; /* no end */
+        case 4:
+            symbols[0].address = (void *)0x10;
+            break;
         }
         mw_probe_openmpi.ready();
         assert_choice("probe", "openmpi", "not covered");
@@ -331,8 +365,8 @@ static void mpich(const char *text)
     mw_probe_mpich.ready();
 }
 
-#define MPICH(device, configure)                                                                      \
-    "MPICH Version:\t4.0.2\nMPICH Release date:\tThu\nMPICH ABI:\t14:2:2\nMPICH Device:\t" device    \
+#define MPICH(device, configure)                                                                   \
+    "MPICH Version:\t4.0.2\nMPICH Release date:\tThu\nMPICH ABI:\t14:2:2\nMPICH Device:\t" device  \
     "\nMPICH configure:\t" configure "\nMPICH CC:\tgcc  -g -O2\n"
 
 static void netmods(void **state)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * process_vm_readv and process_vm_writev as the cma probe wraps them: real transfers from a child, refusals, errno, and
- * exact counts under threads.
+ * process_vm_readv and process_vm_writev as the cma probe wraps them: real transfers from a
+ * child, refusals, errno, and exact counts under threads.
  */
 #include "probe_fixture.h"
 
@@ -101,7 +101,8 @@ static void transfers_are_counted_by_process(void **state)
 static void a_transfer_of_a_part_counts_as_that(void **state)
 {
     long page = sysconf(_SC_PAGESIZE);
-    char *area = mmap(NULL, 2 * (size_t)page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *area =
+        mmap(NULL, 2 * (size_t)page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     static char to[65536];
     struct mw_reader record;
     munmap(area + page, (size_t)page);
@@ -239,7 +240,8 @@ static void counts_are_exact_under_threads(void **state)
     child_end(target);
 }
 
-/* More processes than the table holds: what found no room is in the entry of pid 0, nothing is lost. */
+/* More processes than the table holds: what found no room is in the entry of pid 0, nothing is
+ * lost. */
 static void a_full_table_loses_nothing(void **state)
 {
     char text[8];
@@ -283,7 +285,8 @@ static void cost(void **state)
             best[probe_on] = each;
     }
     probe_on = 1;
-    print_message("process_vm_readv of 8 bytes: %.1f ns not counted, %.1f ns counted\n", best[0], best[1]);
+    print_message("process_vm_readv of 8 bytes: %.1f ns not counted, %.1f ns counted\n", best[0],
+                  best[1]);
 }
 
 int main(void)

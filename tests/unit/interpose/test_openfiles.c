@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The openfiles probe: descriptors of files that have the names of devices (in a /dev of the test's own), mapped shared
- * memory, other files; and the walk over descriptors.
+ * The openfiles probe: descriptors of files that have the names of devices (in a /dev of the
+ * test's own), mapped shared memory, other files; and the walk over descriptors.
  */
 #include "probe_fixture.h"
 
@@ -19,7 +19,8 @@
 
 static void shared_memory_of_known_kinds(void **state)
 {
-    static const char *const names[] = {"/ucx_shm_posix_1a2b", "/vader_segment.test.0.1", "/my_own_memory"};
+    static const char *const names[] = {"/ucx_shm_posix_1a2b", "/vader_segment.test.0.1",
+                                        "/my_own_memory"};
     void *area[3];
     int fd[3];
     char name[64];
@@ -49,7 +50,8 @@ static void shared_memory_of_known_kinds(void **state)
     }
 }
 
-/* As root, a /dev of our own, in a namespace of our own, so that nobody else sees it: the last test. */
+/* As root, a /dev of our own, in a namespace of our own, so that nobody else sees it: the last
+ * test. */
 static int own_dev(void)
 {
     return getuid() == 0 && unshare(CLONE_NEWNS) == 0 &&
@@ -62,7 +64,8 @@ static void devices(void **state)
     if (!own_dev())
         skip();
     assert_int_equal(mkdir("/dev/infiniband", 0700), 0);
-    static const char *const paths[] = {"/dev/knem", "/dev/infiniband/uverbs0", "/dev/cxi0", "/dev/other"};
+    static const char *const paths[] = {"/dev/knem", "/dev/infiniband/uverbs0", "/dev/cxi0",
+                                        "/dev/other"};
     int fds[4];
     for (int i = 0; i < 4; i++) {
         fds[i] = open(paths[i], O_RDWR | O_CREAT, 0600);
@@ -117,7 +120,8 @@ static unsigned open_among(struct mw_fdwalk *walk, const int *fds)
     return found;
 }
 
-/* The walk itself: begins where it is told, ends, and leaves no descriptor open; by numbers and by the folder. */
+/* The walk itself: begins where it is told, ends, and leaves no descriptor open; by numbers and
+ * by the folder. */
 static void the_walk(void **state)
 {
     static int (*const ways[])(struct mw_fdwalk *, int) = {mw_fdwalk_open, mw_fdwalk_open_folder};
@@ -176,12 +180,9 @@ static void a_very_high_descriptor(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shared_memory_of_known_kinds),
-        cmocka_unit_test(other_files_are_not_told),
-        cmocka_unit_test(the_limit_is_kept_and_said),
-        cmocka_unit_test(the_walk),
-        cmocka_unit_test(a_very_high_descriptor),
-        cmocka_unit_test(devices),
+        cmocka_unit_test(shared_memory_of_known_kinds), cmocka_unit_test(other_files_are_not_told),
+        cmocka_unit_test(the_limit_is_kept_and_said),   cmocka_unit_test(the_walk),
+        cmocka_unit_test(a_very_high_descriptor),       cmocka_unit_test(devices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The ports probe on made-up trees of /proc and /sys: interfaces, InfiniBand, EFA and Slingshot cards as their drivers lay
- * them out, odd and damaged files, and more ports than a chunk holds.
+ * The ports probe on made-up trees of /proc and /sys: interfaces, InfiniBand, EFA and Slingshot
+ * cards as their drivers lay them out, odd and damaged files, and more ports than a chunk holds.
  */
 #include "probe_fixture.h"
 
@@ -47,7 +47,8 @@ static void file_put(const char *path, const char *text)
 {
     char full[512];
     snprintf(full, sizeof full, "%s%s", root, path);
-    for (char *slash = strchr(full + strlen(root) + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+    for (char *slash = strchr(full + strlen(root) + 1, '/'); slash;
+         slash = strchr(slash + 1, '/')) {
         *slash = '\0';
         mkdir(full, 0700);
         *slash = '/';
@@ -71,9 +72,10 @@ static int tree_end(void **state)
     return system(command);
 }
 
-#define HEADINGS                                                                                      \
-    "Inter-|   Receive                                                |  Transmit\n"                  \
-    " face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop "   \
+#define HEADINGS                                                                                   \
+    "Inter-|   Receive                                                |  Transmit\n"               \
+    " face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs "     \
+    "drop "                                                                                        \
     "fifo colls carrier compressed\n"
 
 /* The port of this name and number in the kept chunks. */
@@ -173,8 +175,10 @@ static void slingshot(void **state)
     file_put("/sys/class/cxi/cxi0/device/port/link", "up\n");
     file_put("/sys/class/cxi/cxi0/device/port/speed", "BS_200G\n");
     file_put("/sys/class/cxi/cxi0/device/properties/nid", "4711\n");
-    file_put("/sys/class/cxi/cxi0/device/telemetry/hni_sts_rx_ok_octets", "12345@1700000000.123456789\n");
-    file_put("/sys/class/cxi/cxi0/device/telemetry/hni_sts_tx_ok_octets", "67890@1700000000.123456789\n");
+    file_put("/sys/class/cxi/cxi0/device/telemetry/hni_sts_rx_ok_octets",
+             "12345@1700000000.123456789\n");
+    file_put("/sys/class/cxi/cxi0/device/telemetry/hni_sts_tx_ok_octets",
+             "67890@1700000000.123456789\n");
     file_put("/sys/class/cxi/cxi0/device/telemetry/hni_pcs_uncorrected_cw", "9@1700000000.1\n");
     file_put("/sys/class/cxi/cxi1/device/port/0/link/state", "down\n");
     file_put("/sys/class/cxi/cxi1/device/port/0/link/speed", "CK_400G\n");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * probes.c: what MPIWATCH_PROBES switches, which steps run when, their time limits, and what the trace says of it. The
- * probes are played by this file.
+ * probes.c: what MPIWATCH_PROBES switches, which steps run when, their time limits, and what the
+ * trace says of it. The probes are played by this file.
  */
 #define WITH_PROBES
 #include "probe_fixture.h"
@@ -30,16 +30,26 @@ static unsigned starts[8], readies[8], flushes[8], finishes[8];
 static uint64_t flush_takes[8];
 static int was_late;
 
-#define PART(i, id, word)                                                                             \
-    static void start_##i(void) { starts[i]++; }                                                      \
-    static void ready_##i(void) { readies[i]++; mw_probes_ready(); }                                  \
-    static void flush_##i(void)                                                                       \
-    {                                                                                                 \
-        flushes[i]++;                                                                                 \
-        now_ns += flush_takes[i];                                                                     \
-        was_late = mw_probe_late();                                                                   \
-    }                                                                                                 \
-    static void finish_##i(enum mw_end_reason reason) { finishes[i] += reason; }                      \
+#define PART(i, id, word)                                                                          \
+    static void start_##i(void)                                                                    \
+    {                                                                                              \
+        starts[i]++;                                                                               \
+    }                                                                                              \
+    static void ready_##i(void)                                                                    \
+    {                                                                                              \
+        readies[i]++;                                                                              \
+        mw_probes_ready();                                                                         \
+    }                                                                                              \
+    static void flush_##i(void)                                                                    \
+    {                                                                                              \
+        flushes[i]++;                                                                              \
+        now_ns += flush_takes[i];                                                                  \
+        was_late = mw_probe_late();                                                                \
+    }                                                                                              \
+    static void finish_##i(enum mw_end_reason reason)                                              \
+    {                                                                                              \
+        finishes[i] += reason;                                                                     \
+    }                                                                                              \
     const struct mw_probe mw_probe_##id = {word, 100, start_##i, ready_##i, flush_##i, finish_##i};
 
 /* clang-format off */
@@ -94,8 +104,8 @@ static void the_setting(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         if (mw_probes_wanted(cases[i].list, cases[i].name) != cases[i].on)
-            fail_msg("'%s' should leave %s %s", cases[i].list ? cases[i].list : "(unset)", cases[i].name,
-                     cases[i].on ? "on" : "off");
+            fail_msg("'%s' should leave %s %s", cases[i].list ? cases[i].list : "(unset)",
+                     cases[i].name, cases[i].on ? "on" : "off");
 }
 
 /* How the trace has a probe, by its last item. */
@@ -105,7 +115,8 @@ static int how_is(const char *name, const char *how)
     struct mw_reader record;
     int is = 0;
     while (record_next(&walk, &record))
-        if (text_is(record, MW_F_CHOICEITEM_what, "probe") && text_is(record, MW_F_CHOICEITEM_name, name))
+        if (text_is(record, MW_F_CHOICEITEM_what, "probe") &&
+            text_is(record, MW_F_CHOICEITEM_name, name))
             is = text_is(record, MW_F_CHOICEITEM_how, how);
     return is;
 }
@@ -152,7 +163,8 @@ static void a_life(void **state)
 
     mw_probes_finish(MW_END_FINALIZE);
     mw_probes_finish(MW_END_EXIT);
-    assert_true(finishes[0] == MW_END_FINALIZE && finishes[4] == 0 && finishes[2] == MW_END_FINALIZE);
+    assert_true(finishes[0] == MW_END_FINALIZE && finishes[4] == 0 &&
+                finishes[2] == MW_END_FINALIZE);
 }
 
 static void lateness(void **state)

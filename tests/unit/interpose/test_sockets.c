@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The sockets probe on connections that the test makes itself: what it reports and what it leaves out, its bounds, and
- * that it changes nothing. Without a network but the loopback interface.
+ * The sockets probe on connections that the test makes itself: what it reports and what it leaves
+ * out, its bounds, and that it changes nothing. Without a network but the loopback interface.
  */
 #include "probe_fixture.h"
 
@@ -31,8 +31,8 @@ static uint16_t port_of(int fd)
                                      : ((struct sockaddr_in6 *)&name)->sin6_port;
 }
 
-/* A connection over the loopback interface to this address ("127.0.0.1", "::1", "::ffff:127.0.0.1"); 0: the machine has
- * no such family. */
+/* A connection over the loopback interface to this address ("127.0.0.1", "::1",
+ * "::ffff:127.0.0.1"); 0: the machine has no such family. */
 static int pair_make(const char *address, struct pair *pair)
 {
     struct sockaddr_in in = {.sin_family = AF_INET};
@@ -105,7 +105,8 @@ static void look(void)
     mw_probe_sockets.ready();
 }
 
-/* Both ends of one connection: the addresses mirror each other, and bytes sent are bytes received. */
+/* Both ends of one connection: the addresses mirror each other, and bytes sent are bytes
+ * received. */
 static void check_pair(const char *address, const char *shown)
 {
     struct pair pair;
@@ -190,7 +191,8 @@ static void what_waits_is_counted(void **state)
 
 static void other_descriptors_are_no_connections(void **state)
 {
-    int udp = socket(AF_INET, SOCK_DGRAM, 0), fresh = socket(AF_INET, SOCK_STREAM, 0), local[2], pipes[2];
+    int udp = socket(AF_INET, SOCK_DGRAM, 0), fresh = socket(AF_INET, SOCK_STREAM, 0), local[2],
+        pipes[2];
     struct sockaddr_in name = {.sin_family = AF_INET, .sin_port = htons(9)};
     inet_pton(AF_INET, "127.0.0.1", &name.sin_addr);
     assert_int_equal(connect(udp, (struct sockaddr *)&name, sizeof name), 0);
@@ -208,7 +210,8 @@ static void other_descriptors_are_no_connections(void **state)
     }
     assert_int_equal(read(file, &second, 1), 1); /* nobody moved its position */
     assert_true(first == 'N' && second == 'a');
-    close(udp), close(fresh), close(local[0]), close(local[1]), close(pipes[0]), close(pipes[1]), close(file);
+    close(udp), close(fresh), close(local[0]), close(local[1]), close(pipes[0]), close(pipes[1]),
+        close(file);
 }
 
 static void descriptors_are_left_as_they_were(void **state)
