@@ -30,7 +30,8 @@ static const char *why_probe(struct mw_pair_work *work, const char *probe)
         return mw_text_keep_format(texts, "the probe %s saw no library of that kind in the sender",
                                    probe);
     if (!strcmp(how, "partly") || !strcmp(how, "not covered"))
-        return mw_text_keep_format(texts, "the probe %s did not see all: %s", probe, why);
+        return mw_text_keep_format(texts, "the probe %s did not see all%s%s", probe,
+                                   *why ? ": " : "", why);
     return NULL;
 }
 
