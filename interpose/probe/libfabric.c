@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The libfabric probe: its steps, and what it says of itself. Who opened which provider and domain, what
- * failed and in which words, what went to which peer, what was logged. The steps run on the thread that
- * makes the call of MPI; the rest, see libfabric.h, in the calls of libfabric.
+ * The libfabric probe: its steps, and what it says of itself. Who opened which provider and domain,
+ * what failed and in which words, what went to which peer, what was logged. The steps run on the
+ * thread that makes the call of MPI; the rest, see libfabric.h, in the calls of libfabric.
  */
 #include "probe/libfabric.h"
 
@@ -73,10 +73,12 @@ static const char *gap_text(unsigned found)
     if (found & MW_FI_GAP_ROOM)
         return "more objects of libfabric than there is room for: some are not counted";
     if (found & MW_FI_GAP_TABLE)
-        return "a provider's table of functions is unlike any known one: what goes through it is not "
+        return "a provider's table of functions is unlike any known one: what goes through it is "
+               "not "
                "counted";
     if (atomic_load(&newest_seen) > NEWEST)
-        return "this libfabric is newer than the newest that is known (2.6): what it has added is not "
+        return "this libfabric is newer than the newest that is known (2.6): what it has added is "
+               "not "
                "seen";
     return NULL;
 }
@@ -88,7 +90,8 @@ static void say_coverage(void)
         mw_choice("probe", MW_FI_LIBRARY, gap ? "partly" : "on", gap ? gap : "");
     } else if (loaded_library()) {
         mw_choice("probe", MW_FI_LIBRARY, "not covered",
-                  "libfabric is loaded, and no call of it came through the preloaded library: it was not used, "
+                  "libfabric is loaded, and no call of it came through the preloaded library: it "
+                  "was not used, "
                   "or was called past it");
     } else {
         mw_choice("probe", MW_FI_LIBRARY, "absent", "");

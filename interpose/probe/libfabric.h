@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The parts of the libfabric probe, seen by each other: entry points → objects (whose tables of functions
- * are replaced by copies of ours) → attempts, endpoints and their peers, log lines → chunks. All of it
- * runs inside the caller's calls of libfabric, on any thread, but for the steps of the probe. No lock is
- * held over a call of libfabric.
+ * The parts of the libfabric probe, seen by each other: entry points → objects (whose tables of
+ * functions are replaced by copies of ours) → attempts, endpoints and their peers, log lines →
+ * chunks. All of it runs inside the caller's calls of libfabric, on any thread, but for the steps
+ * of the probe. No lock is held over a call of libfabric.
  */
 #ifndef MW_PROBE_LIBFABRIC_H
 #define MW_PROBE_LIBFABRIC_H
@@ -67,17 +67,21 @@ struct mw_fi_patches {
     unsigned count;
 };
 /* A function that does not fit its place does not compile. */
-#define MW_FI_PATCH(type, member, function)                                                          \
-    {offsetof(struct type, member) +                                                           \
-         0 * sizeof(struct {                                                                   \
-             _Static_assert(__builtin_types_compatible_p(                                      \
-                                __typeof__(((struct type *)0)->member), __typeof__(&function)), \
-                            "not the function of this place");                                 \
-             int unused;                                                                       \
-         }),                                                                                   \
-     (void (*)(void))(function)}
-#define MW_FI_PATCHES(list, minimum) \
-    {.least = minimum, .patch = list, .count = sizeof list / sizeof *list}
+#define MW_FI_PATCH(type, member, function)                                                        \
+    {                                                                                              \
+        offsetof(struct type, member) +                                                            \
+            0 * sizeof(struct {                                                                    \
+                _Static_assert(__builtin_types_compatible_p(                                       \
+                                   __typeof__(((struct type *)0)->member), __typeof__(&function)), \
+                               "not the function of this place");                                  \
+                int unused;                                                                        \
+            }),                                                                                    \
+            (void (*)(void))(function)                                                             \
+    }
+#define MW_FI_PATCHES(list, minimum)                                                               \
+    {                                                                                              \
+        .least = minimum, .patch = list, .count = sizeof list / sizeof *list                       \
+    }
 
 /* libfabric_object.c: the objects that we know, by their fid. */
 /* A running number: objects that were added later have a higher serial. */
@@ -115,7 +119,8 @@ extern const struct mw_fi_patches mw_fi_patches_msg, mw_fi_patches_rma, mw_fi_pa
 /* libfabric_identity.c: reading what fi_getinfo gave. */
 /* From now on infos of this module have a NIC where they may. */
 void mw_fi_module_has_nic(unsigned module);
-/* Fills in what the info says; the caller by its address. `real`: a function of the libfabric that is called. */
+/* Fills in what the info says; the caller by its address. `real`: a function of the libfabric that
+ * is called. */
 void mw_fi_identify(struct mw_fi_identity *identity, const struct mw_fi_info *info,
                     const void *caller);
 void mw_fi_identify_caller(struct mw_fi_identity *identity, const void *caller);
@@ -130,12 +135,12 @@ struct mw_fi_attempt {
     const char *asked;
     uint64_t endpoint;
 };
-/* Before the call: `call`, `identity` and `asked` are set and outlive it. Written with its end open, and on
- * disk when this returns. */
+/* Before the call: `call`, `identity` and `asked` are set and outlive it. Written with its end
+ * open, and on disk when this returns. */
 void mw_fi_attempt_begin(struct mw_fi_attempt *attempt);
 /* After it. `infos`: what was offered, in the layout of the caller; NULL none. errno stays. */
-void mw_fi_attempt_end(struct mw_fi_attempt *attempt, int64_t result, const struct mw_fi_info *infos,
-                       int has_nic);
+void mw_fi_attempt_end(struct mw_fi_attempt *attempt, int64_t result,
+                       const struct mw_fi_info *infos, int has_nic);
 /* A call of which only failures are worth a word; nothing where the result is none. */
 void mw_fi_attempt_failed(const char *call, const struct mw_fi_identity *identity, int64_t result);
 void mw_fi_attempts_finish(void);
@@ -154,7 +159,7 @@ enum mw_fi_counter {
     MW_FI_COUNTERS
 };
 struct mw_fi_peer {
-    _Atomic uint64_t key; /* fi_addr + 1; 0 free */
+    _Atomic uint64_t key;                    /* fi_addr + 1; 0 free */
     _Atomic uint64_t count[MW_FI_COUNTERS];  /* by the endpoint's owner alone */
     _Atomic uint64_t shared[MW_FI_COUNTERS]; /* by all other threads */
     uint64_t written;                        /* operations when it was written last */
@@ -167,9 +172,9 @@ struct mw_fi_peer {
 _Static_assert(offsetof(struct mw_fi_peer, shared) == 64, "what one thread uses is one cache line");
 _Static_assert(sizeof(struct mw_fi_peer) == 192, "three cache lines");
 enum mw_fi_peer_state {
-    MW_FI_PEER_NEW = 0,  /* its address is being asked for */
-    MW_FI_PEER_FIRST,    /* the first one of its address: is written, with the counts of all */
-    MW_FI_PEER_SAME,     /* in the chain of the first one */
+    MW_FI_PEER_NEW = 0, /* its address is being asked for */
+    MW_FI_PEER_FIRST,   /* the first one of its address: is written, with the counts of all */
+    MW_FI_PEER_SAME,    /* in the chain of the first one */
 };
 
 #define MW_FI_PEERS      16384u /* of an endpoint; virtual memory until they are used */
@@ -179,8 +184,8 @@ enum mw_fi_peer_state {
 
 struct mw_fi_endpoint {
     uint64_t id;
-    int connected;                /* FI_EP_MSG: one peer, whatever the address */
-    _Atomic(const void *) owner;  /* &mw_fi_self of the first thread that sent something */
+    int connected;               /* FI_EP_MSG: one peer, whatever the address */
+    _Atomic(const void *) owner; /* &mw_fi_self of the first thread that sent something */
     struct mw_fid_ep *fid;
     _Atomic(struct mw_fid_av *) av;
     _Atomic uint64_t address_mask; /* without the bits of a receive context */
@@ -191,12 +196,12 @@ struct mw_fi_endpoint {
     uint16_t *by_address;     /* 2 × MW_FI_PEERS: index + 1 */
     uint16_t *used;           /* indexes, in order of use */
     _Atomic uint32_t used_count;
-    uint32_t cursor; /* of used, where the last flush stopped */
+    uint32_t cursor;        /* of used, where the last flush stopped */
     uint8_t own[MW_FI_OWN]; /* address of a connected one, from its first message on */
     _Atomic uint32_t own_size;
     int own_written;
     struct mw_fi_endpoint *next_free;
-    struct mw_fi_endpoint *link; /* all there ever were */
+    struct mw_fi_endpoint *link;           /* all there ever were */
     const struct mw_fi_identity *identity; /* NULL: closed */
 };
 
@@ -219,7 +224,8 @@ void mw_fi_peers_remove(struct mw_fi_endpoint *endpoint, const struct mw_fid_av 
                         mw_fi_addr address);
 const uint8_t *mw_fi_peer_address(const struct mw_fi_peer *peer);
 struct mw_fi_peer *mw_fi_peer_slow(struct mw_fi_endpoint *endpoint, uint64_t key);
-extern __thread char mw_fi_self __attribute__((tls_model("initial-exec"))); /* its address is a thread */
+extern __thread char mw_fi_self
+    __attribute__((tls_model("initial-exec"))); /* its address is a thread */
 /* The peer of an address; NULL when there is no room. */
 static inline struct mw_fi_peer *mw_fi_peer(struct mw_fi_endpoint *endpoint, mw_fi_addr address)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What we know of libfabric's binary interface, as little of it as the probe needs, so that the library
- * builds without libfabric's headers and for any version of it. Only members whose place has never
- * changed since FABRIC_1.0 are declared, but for those that say since when they exist.
+ * What we know of libfabric's binary interface, as little of it as the probe needs, so that the
+ * library builds without libfabric's headers and for any version of it. Only members whose place
+ * has never changed since FABRIC_1.0 are declared, but for those that say since when they exist.
  * tests/unit/interpose/test_libfabric_abi.c compares all of it with the headers that are installed.
  */
 #ifndef MW_PROBE_LIBFABRIC_ABI_H
@@ -13,9 +13,8 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 
-#define MW_FI_ENOSYS      38
-#define MW_FI_EALREADY    114
-#define MW_FI_ADDR_UNSPEC UINT64_MAX
+#define MW_FI_ENOSYS                38
+#define MW_FI_ADDR_UNSPEC           UINT64_MAX
 #define MW_FI_VERSION(major, minor) ((uint32_t)(major) << 16 | (uint32_t)(minor))
 
 enum {
@@ -52,8 +51,8 @@ struct mw_fi_alias {
     uint64_t flags;
 };
 
-/* What fi_getinfo gives. The caller's, or the library's, in the layout of the node (FABRIC_1.x) that the
- * caller was linked against. */
+/* What fi_getinfo gives. The caller's, or the library's, in the layout of the node (FABRIC_1.x)
+ * that the caller was linked against. */
 struct mw_fi_device_attr {
     const char *name, *device_id, *device_version, *vendor_id, *driver, *firmware;
 };
@@ -107,7 +106,8 @@ struct mw_fi_ops_fabric {
                       void *context);
     int (*eq_open)(struct mw_fid_fabric *fabric, void *attr, void **eq, void *context);
     int (*wait_open)(struct mw_fid_fabric *fabric, void *attr, void **waitset);
-    int (*trywait)(struct mw_fid_fabric *fabric, void **fids, int count); /* not in the first ones */
+    int (*trywait)(struct mw_fid_fabric *fabric, void **fids,
+                   int count); /* not in the first ones */
     int (*domain2)(struct mw_fid_fabric *fabric, struct mw_fi_info *info, void **domain,
                    uint64_t flags, void *context); /* later than 1.14 */
 };
@@ -147,14 +147,13 @@ struct mw_fi_ops_av {
     size_t size;
     int (*insert)(struct mw_fid_av *av, const void *address, size_t count, mw_fi_addr *addr,
                   uint64_t flags, void *context);
-    int (*insertsvc)(struct mw_fid_av *av, const char *node, const char *service,
-                     mw_fi_addr *addr, uint64_t flags, void *context);
+    int (*insertsvc)(struct mw_fid_av *av, const char *node, const char *service, mw_fi_addr *addr,
+                     uint64_t flags, void *context);
     int (*insertsym)(struct mw_fid_av *av, const char *node, size_t nodes, const char *service,
                      size_t services, mw_fi_addr *addr, uint64_t flags, void *context);
     int (*remove)(struct mw_fid_av *av, mw_fi_addr *addr, size_t count, uint64_t flags);
     int (*lookup)(struct mw_fid_av *av, mw_fi_addr addr, void *address, size_t *length);
-    const char *(*straddr)(struct mw_fid_av *av, const void *address, char *buffer,
-                           size_t *length);
+    const char *(*straddr)(struct mw_fid_av *av, const void *address, char *buffer, size_t *length);
 };
 
 struct mw_fi_ops_ep;
@@ -230,8 +229,8 @@ struct mw_fi_ops_tagged {
 /* struct fi_msg_rma begins like struct fi_msg. */
 struct mw_fi_ops_rma {
     size_t size;
-    ssize_t (*read)(struct mw_fid_ep *ep, void *buffer, size_t length, void *desc,
-                    mw_fi_addr from, uint64_t address, uint64_t key, void *context);
+    ssize_t (*read)(struct mw_fid_ep *ep, void *buffer, size_t length, void *desc, mw_fi_addr from,
+                    uint64_t address, uint64_t key, void *context);
     ssize_t (*readv)(struct mw_fid_ep *ep, const struct iovec *iov, void **desc, size_t count,
                      mw_fi_addr from, uint64_t address, uint64_t key, void *context);
     ssize_t (*readmsg)(struct mw_fid_ep *ep, const struct mw_fi_msg *msg, uint64_t flags);
@@ -267,9 +266,9 @@ struct mw_fi_ops_atomic {
     ssize_t (*write)(struct mw_fid_ep *ep, const void *buffer, size_t count, void *desc,
                      mw_fi_addr to, uint64_t address, uint64_t key, int datatype, int op,
                      void *context);
-    ssize_t (*writev)(struct mw_fid_ep *ep, const struct mw_fi_ioc *iov, void **desc,
-                      size_t count, mw_fi_addr to, uint64_t address, uint64_t key, int datatype,
-                      int op, void *context);
+    ssize_t (*writev)(struct mw_fid_ep *ep, const struct mw_fi_ioc *iov, void **desc, size_t count,
+                      mw_fi_addr to, uint64_t address, uint64_t key, int datatype, int op,
+                      void *context);
     ssize_t (*writemsg)(struct mw_fid_ep *ep, const struct mw_fi_msg_atomic *msg, uint64_t flags);
     ssize_t (*inject)(struct mw_fid_ep *ep, const void *buffer, size_t count, mw_fi_addr to,
                       uint64_t address, uint64_t key, int datatype, int op);
@@ -284,9 +283,9 @@ struct mw_fi_ops_atomic {
                             struct mw_fi_ioc *result, void **result_desc, size_t result_count,
                             uint64_t flags);
     ssize_t (*compwrite)(struct mw_fid_ep *ep, const void *buffer, size_t count, void *desc,
-                         const void *compare, void *compare_desc, void *result,
-                         void *result_desc, mw_fi_addr to, uint64_t address, uint64_t key,
-                         int datatype, int op, void *context);
+                         const void *compare, void *compare_desc, void *result, void *result_desc,
+                         mw_fi_addr to, uint64_t address, uint64_t key, int datatype, int op,
+                         void *context);
     ssize_t (*compwritev)(struct mw_fid_ep *ep, const struct mw_fi_ioc *iov, void **desc,
                           size_t count, const struct mw_fi_ioc *compare, void **compare_desc,
                           size_t compare_count, struct mw_fi_ioc *result, void **result_desc,
@@ -307,8 +306,7 @@ struct mw_fi_provider {
 };
 struct mw_fi_ops_log {
     size_t size;
-    int (*enabled)(const struct mw_fi_provider *provider, int level, int subsystem,
-                   uint64_t flags);
+    int (*enabled)(const struct mw_fi_provider *provider, int level, int subsystem, uint64_t flags);
     int (*ready)(const struct mw_fi_provider *provider, int level, int subsystem, uint64_t flags,
                  uint64_t *showtime);
     void (*log)(const struct mw_fi_provider *provider, int level, int subsystem,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ATTEMPT chunks: what was opened, in which words it failed, and what could have been had. Written before
- * the call and after it, so that a call that hangs or aborts is explained by what is in the file. On the
- * threads that call libfabric; bounded a process, what is beyond is a health note.
+ * ATTEMPT chunks: what was opened, in which words it failed, and what could have been had. Written
+ * before the call and after it, so that a call that hangs or aborts is explained by what is in the
+ * file. On the threads that call libfabric; bounded a process, what is beyond is a health note.
  */
 #include <errno.h>
 #include <string.h>
@@ -229,6 +229,7 @@ void mw_fi_attempt_end(struct mw_fi_attempt *attempt, int64_t result,
 void mw_fi_attempts_finish(void)
 {
     if (atomic_exchange(&unwritten, 0))
-        mw_health("libfabric-attempts",
-                  "more attempts to open fabrics than are written: the later ones are not in the trace");
+        mw_health(
+            "libfabric-attempts",
+            "more attempts to open fabrics than are written: the later ones are not in the trace");
 }

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The functions of an endpoint that move data: forwarded to the provider's, and counted where they were
- * accepted. On the path of messages, any thread: no lock, no allocation, no system call but for the first
- * message to a peer.
+ * The functions of an endpoint that move data: forwarded to the provider's, and counted where they
+ * were accepted. On the path of messages, any thread: no lock, no allocation, no system call but
+ * for the first message to a peer.
  */
 #include "probe/libfabric.h"
 
 /* The provider's table. Where neither we nor the loader know one, the object is not libfabric's. */
-#define ORIGINAL(type, which, member)                                                        \
-    struct mw_fi_object *object;                                                             \
-    const struct type *real = mw_fi_original(ep, which, ep->member, &object);                \
-    if (__builtin_expect(!real, 0))                                                          \
-        return -MW_FI_ENOSYS
+#define ORIGINAL(type, which, member)                                                              \
+    struct mw_fi_object *object;                                                                   \
+    const struct type *real = mw_fi_original(ep, which, ep->member, &object);                      \
+    if (__builtin_expect(!real, 0))                                                                \
+    return -MW_FI_ENOSYS
 
 /* The thread that uses an endpoint first, mostly the only one, counts without locking the bus. */
 static inline void add(struct mw_fi_endpoint *endpoint, struct mw_fi_peer *peer,
@@ -120,16 +120,15 @@ static ssize_t tagged_sendmsg(struct mw_fid_ep *ep, const struct mw_fi_msg *msg,
     return SENT(msg->addr, iov_bytes(msg->iov, msg->count), real->sendmsg(ep, msg, flags));
 }
 
-static ssize_t tagged_inject(struct mw_fid_ep *ep, const void *buffer, size_t length,
-                             mw_fi_addr to, uint64_t tag)
+static ssize_t tagged_inject(struct mw_fid_ep *ep, const void *buffer, size_t length, mw_fi_addr to,
+                             uint64_t tag)
 {
     TAGGED;
     return SENT(to, length, real->inject(ep, buffer, length, to, tag));
 }
 
-static ssize_t tagged_senddata(struct mw_fid_ep *ep, const void *buffer, size_t length,
-                               void *desc, uint64_t data, mw_fi_addr to, uint64_t tag,
-                               void *context)
+static ssize_t tagged_senddata(struct mw_fid_ep *ep, const void *buffer, size_t length, void *desc,
+                               uint64_t data, mw_fi_addr to, uint64_t tag, void *context)
 {
     TAGGED;
     return SENT(to, length, real->senddata(ep, buffer, length, desc, data, to, tag, context));
@@ -210,14 +209,16 @@ static ssize_t rma_injectdata(struct mw_fid_ep *ep, const void *buffer, size_t l
     return PUT(to, length, real->injectdata(ep, buffer, length, data, to, address, key));
 }
 
-/* Atomic operations: what is combined with the other's memory is put there, what comes back is got. */
+/* Atomic operations: what is combined with the other's memory is put there, what comes back is got.
+ */
 #define ATOMIC ORIGINAL(mw_fi_ops_atomic, MW_FI_ATOMIC, atomic)
 
 /* Bytes of an element; 0: a type that came later. */
 static size_t type_size(int datatype)
 {
-    static const uint8_t size[] = {1, 1, 2, 2, 4, 4, 8, 8, 4, 8, 8, 16, sizeof(long double),
-                                   2 * sizeof(long double), 16, 16, 2, 2, 1, 1};
+    static const uint8_t size[] = {
+        1,  1,  2, 2, 4, 4, 8, 8, 4, 8, 8, 16, sizeof(long double), 2 * sizeof(long double),
+        16, 16, 2, 2, 1, 1};
     return datatype >= 0 && (size_t)datatype < sizeof size ? size[datatype] : 0;
 }
 
@@ -253,8 +254,8 @@ static ssize_t atomic_write(struct mw_fid_ep *ep, const void *buffer, size_t cou
                             void *context)
 {
     ATOMIC;
-    return COMBINED(to, count, real->write(ep, buffer, count, desc, to, address, key, datatype,
-                                           op, context));
+    return COMBINED(to, count,
+                    real->write(ep, buffer, count, desc, to, address, key, datatype, op, context));
 }
 
 static ssize_t atomic_writev(struct mw_fid_ep *ep, const struct mw_fi_ioc *iov, void **desc,
@@ -286,14 +287,15 @@ static ssize_t atomic_readwrite(struct mw_fid_ep *ep, const void *buffer, size_t
                                 uint64_t key, int datatype, int op, void *context)
 {
     ATOMIC;
-    return FETCHED(to, count, real->readwrite(ep, buffer, count, desc, result, result_desc, to,
-                                              address, key, datatype, op, context));
+    return FETCHED(to, count,
+                   real->readwrite(ep, buffer, count, desc, result, result_desc, to, address, key,
+                                   datatype, op, context));
 }
 
 static ssize_t atomic_readwritev(struct mw_fid_ep *ep, const struct mw_fi_ioc *iov, void **desc,
                                  size_t count, struct mw_fi_ioc *result, void **result_desc,
-                                 size_t result_count, mw_fi_addr to, uint64_t address,
-                                 uint64_t key, int datatype, int op, void *context)
+                                 size_t result_count, mw_fi_addr to, uint64_t address, uint64_t key,
+                                 int datatype, int op, void *context)
 {
     ATOMIC;
     return FETCHED(to, ioc_elements(result, result_count),
@@ -317,17 +319,16 @@ static ssize_t atomic_compwrite(struct mw_fid_ep *ep, const void *buffer, size_t
                                 int datatype, int op, void *context)
 {
     ATOMIC;
-    return FETCHED(to, count, real->compwrite(ep, buffer, count, desc, compare, compare_desc,
-                                              result, result_desc, to, address, key, datatype, op,
-                                              context));
+    return FETCHED(to, count,
+                   real->compwrite(ep, buffer, count, desc, compare, compare_desc, result,
+                                   result_desc, to, address, key, datatype, op, context));
 }
 
 static ssize_t atomic_compwritev(struct mw_fid_ep *ep, const struct mw_fi_ioc *iov, void **desc,
-                                 size_t count, const struct mw_fi_ioc *compare,
-                                 void **compare_desc, size_t compare_count,
-                                 struct mw_fi_ioc *result, void **result_desc,
-                                 size_t result_count, mw_fi_addr to, uint64_t address,
-                                 uint64_t key, int datatype, int op, void *context)
+                                 size_t count, const struct mw_fi_ioc *compare, void **compare_desc,
+                                 size_t compare_count, struct mw_fi_ioc *result, void **result_desc,
+                                 size_t result_count, mw_fi_addr to, uint64_t address, uint64_t key,
+                                 int datatype, int op, void *context)
 {
     ATOMIC;
     return FETCHED(to, ioc_elements(result, result_count),
@@ -357,7 +358,8 @@ static const struct mw_fi_patch msg_patch[] = {
     MW_FI_PATCH(mw_fi_ops_msg, senddata, msg_senddata),
     MW_FI_PATCH(mw_fi_ops_msg, injectdata, msg_injectdata),
 };
-const struct mw_fi_patches mw_fi_patches_msg = MW_FI_PATCHES(msg_patch, sizeof(struct mw_fi_ops_msg));
+const struct mw_fi_patches mw_fi_patches_msg =
+    MW_FI_PATCHES(msg_patch, sizeof(struct mw_fi_ops_msg));
 
 static const struct mw_fi_patch tagged_patch[] = {
     MW_FI_PATCH(mw_fi_ops_tagged, send, tagged_send),
@@ -367,7 +369,8 @@ static const struct mw_fi_patch tagged_patch[] = {
     MW_FI_PATCH(mw_fi_ops_tagged, senddata, tagged_senddata),
     MW_FI_PATCH(mw_fi_ops_tagged, injectdata, tagged_injectdata),
 };
-const struct mw_fi_patches mw_fi_patches_tagged = MW_FI_PATCHES(tagged_patch, sizeof(struct mw_fi_ops_tagged));
+const struct mw_fi_patches mw_fi_patches_tagged =
+    MW_FI_PATCHES(tagged_patch, sizeof(struct mw_fi_ops_tagged));
 
 static const struct mw_fi_patch rma_patch[] = {
     MW_FI_PATCH(mw_fi_ops_rma, read, rma_read),
@@ -380,7 +383,8 @@ static const struct mw_fi_patch rma_patch[] = {
     MW_FI_PATCH(mw_fi_ops_rma, writedata, rma_writedata),
     MW_FI_PATCH(mw_fi_ops_rma, injectdata, rma_injectdata),
 };
-const struct mw_fi_patches mw_fi_patches_rma = MW_FI_PATCHES(rma_patch, sizeof(struct mw_fi_ops_rma));
+const struct mw_fi_patches mw_fi_patches_rma =
+    MW_FI_PATCHES(rma_patch, sizeof(struct mw_fi_ops_rma));
 
 static const struct mw_fi_patch atomic_patch[] = {
     MW_FI_PATCH(mw_fi_ops_atomic, write, atomic_write),
@@ -394,4 +398,5 @@ static const struct mw_fi_patch atomic_patch[] = {
     MW_FI_PATCH(mw_fi_ops_atomic, compwritev, atomic_compwritev),
     MW_FI_PATCH(mw_fi_ops_atomic, compwritemsg, atomic_compwritemsg),
 };
-const struct mw_fi_patches mw_fi_patches_atomic = MW_FI_PATCHES(atomic_patch, sizeof(struct mw_fi_ops_atomic));
+const struct mw_fi_patches mw_fi_patches_atomic =
+    MW_FI_PATCHES(atomic_patch, sizeof(struct mw_fi_ops_atomic));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Endpoints and what went through them, on the way into ENDPOINT chunks. Written by the steps of the
- * probe and by fi_close, under a lock that no call of libfabric is made under; counters go on meanwhile.
+ * Endpoints and what went through them, on the way into ENDPOINT chunks. Written by the steps of
+ * the probe and by fi_close, under a lock that no call of libfabric is made under; counters go on
+ * meanwhile.
  */
 #include <errno.h>
 #include <string.h>
@@ -12,10 +13,10 @@
 #include "record/record.h"
 #include "trace/fields.h"
 
-#define PAYLOAD     8192u
-#define PEER_BYTES  1024u /* more than one peer takes: 512 of address, 8 numbers */
-#define TABLES_MAX  64u   /* endpoints that have room for many peers, at one time */
-#define LATE_EVERY  64u
+#define PAYLOAD    8192u
+#define PEER_BYTES 1024u /* more than one peer takes: 512 of address, 8 numbers */
+#define TABLES_MAX 64u   /* endpoints that have room for many peers, at one time */
+#define LATE_EVERY 64u
 
 #define PEERS_SIZE (MW_FI_PEERS * sizeof(struct mw_fi_peer))
 #define INDEX_SIZE (2 * MW_FI_PEERS * sizeof(uint16_t))

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The entry points of libfabric that are exported by us, one for each version node, as the layout of
- * structures differs between them: each forwards to the same node's real one. A node that is not here is
- * not intercepted. On the threads that call libfabric, also before MPI_Init and in processes that never
- * call it: there they forward and do nothing else.
+ * The entry points of libfabric that are exported by us, one for each version node, as the layout
+ * of structures differs between them: each forwards to the same node's real one. A node that is not
+ * here is not intercepted. On the threads that call libfabric, also before MPI_Init and in
+ * processes that never call it: there they forward and do nothing else.
  */
 #include <errno.h>
 #include <string.h>
@@ -69,24 +69,24 @@ static int getinfo(const char *name_node, const struct getinfo *a, const void *c
     mw_fi_log_attach(address);
     mw_fi_version(address);
     /* FABRIC_1.2 added the NIC; without a version it is the library's latest. */
-    int has_nic = name_node ? strcmp(name_node, "FABRIC_1.0") != 0 &&
-                                  strcmp(name_node, "FABRIC_1.1") != 0
-                            : mw_fi_library_symbol(address, "fi_getinfo", "FABRIC_1.2") != NULL;
+    int has_nic = name_node
+                      ? strcmp(name_node, "FABRIC_1.0") != 0 && strcmp(name_node, "FABRIC_1.1") != 0
+                      : mw_fi_library_symbol(address, "fi_getinfo", "FABRIC_1.2") != NULL;
     errno = error;
     return getinfo_recorded(real, a, has_nic, caller);
 }
 
-#define GETINFO(suffix, node_name, symbol)                                                      \
-    EXPORT int mw_fi_getinfo##suffix(uint32_t version, const char *node, const char *service,   \
-                                     uint64_t flags, const struct mw_fi_info *hints,            \
-                                     struct mw_fi_info **info);                                 \
-    int mw_fi_getinfo##suffix(uint32_t version, const char *node, const char *service,          \
-                              uint64_t flags, const struct mw_fi_info *hints,                   \
-                              struct mw_fi_info **info)                                         \
-    {                                                                                           \
-        struct getinfo all = {version, node, service, flags, hints, info};                      \
-        return getinfo(node_name, &all, CALLER);                                                \
-    }                                                                                           \
+#define GETINFO(suffix, node_name, symbol)                                                         \
+    EXPORT int mw_fi_getinfo##suffix(uint32_t version, const char *node, const char *service,      \
+                                     uint64_t flags, const struct mw_fi_info *hints,               \
+                                     struct mw_fi_info **info);                                    \
+    int mw_fi_getinfo##suffix(uint32_t version, const char *node, const char *service,             \
+                              uint64_t flags, const struct mw_fi_info *hints,                      \
+                              struct mw_fi_info **info)                                            \
+    {                                                                                              \
+        struct getinfo all = {version, node, service, flags, hints, info};                         \
+        return getinfo(node_name, &all, CALLER);                                                   \
+    }                                                                                              \
     __asm__(".symver mw_fi_getinfo" #suffix ",fi_getinfo" symbol);
 
 GETINFO(_1_0, "FABRIC_1.0", "@FABRIC_1.0")
@@ -139,15 +139,14 @@ static int fabric_call(const struct fabric_call *a, const void *caller)
     return rc;
 }
 
-#define FABRIC(suffix, node_name, symbol)                                                        \
-    EXPORT int mw_fi_fabric##suffix(struct mw_fi_fabric_attr *attr, void **fabric,               \
-                                    void *context);                                              \
-    int mw_fi_fabric##suffix(struct mw_fi_fabric_attr *attr, void **fabric, void *context)       \
-    {                                                                                            \
-        struct fabric_call all = {.attr = attr, .fabric = fabric, .context = context};           \
-        *(void **)&all.one = real_of("fi_fabric", node_name, CALLER);                            \
-        return all.one ? fabric_call(&all, CALLER) : -MW_FI_ENOSYS;                              \
-    }                                                                                            \
+#define FABRIC(suffix, node_name, symbol)                                                          \
+    EXPORT int mw_fi_fabric##suffix(struct mw_fi_fabric_attr *attr, void **fabric, void *context); \
+    int mw_fi_fabric##suffix(struct mw_fi_fabric_attr *attr, void **fabric, void *context)         \
+    {                                                                                              \
+        struct fabric_call all = {.attr = attr, .fabric = fabric, .context = context};             \
+        *(void **)&all.one = real_of("fi_fabric", node_name, CALLER);                              \
+        return all.one ? fabric_call(&all, CALLER) : -MW_FI_ENOSYS;                                \
+    }                                                                                              \
     __asm__(".symver mw_fi_fabric" #suffix ",fi_fabric" symbol);
 
 FABRIC(_1_0, "FABRIC_1.0", "@FABRIC_1.0")

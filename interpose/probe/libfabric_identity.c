@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What an fi_info says of the thing it describes. Reads the caller's memory in the layout of the node it
- * was linked against; any thread.
+ * What an fi_info says of the thing it describes. Reads the caller's memory in the layout of the
+ * node it was linked against; any thread.
  */
 #include <string.h>
 

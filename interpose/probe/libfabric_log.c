@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What libfabric logs. Its warnings are asked for although nobody set FI_LOG_LEVEL, and kept from where they
- * would be printed unless they would have been without us; the user's own output stays as it is. Two
- * ways: the logging object of fi_open (1.16 and later, one importer a process), else fi_log and
- * fi_log_enabled, which providers call by way of us. Any thread.
+ * What libfabric logs. Its warnings are asked for although nobody set FI_LOG_LEVEL, and kept from
+ * where they would be printed unless they would have been without us; the user's own output stays
+ * as it is. Two ways: the logging object of fi_open (1.16 and later, one importer a process), else
+ * fi_log and fi_log_enabled, which providers call by way of us. Any thread.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -18,17 +18,17 @@
 #include "probe/real.h"
 #include "record/record.h"
 
-#define SLOTS         2u    /* libfabrics whose log is imported at one time */
-#define HELD          8u    /* kinds of line that a thread is about to log */
-#define TEXT          2048u /* libfabric cuts at 1024 */
-#define ASKED_LINES   64u   /* lines other than warnings, which only the user can have asked for */
-#define SPARSE_MS     2000u /* as libfabric has it */
-#define CACHE         64u
+#define SLOTS       2u    /* libfabrics whose log is imported at one time */
+#define HELD        8u    /* kinds of line that a thread is about to log */
+#define TEXT        2048u /* libfabric cuts at 1024 */
+#define ASKED_LINES 64u   /* lines other than warnings, which only the user can have asked for */
+#define SPARSE_MS   2000u /* as libfabric has it */
+#define CACHE       64u
 
 __thread int mw_fi_quiet __attribute__((tls_model("initial-exec")));
 
-/* Warnings that this thread's enabled() said yes to on our account alone: the fi_log that follows is not
- * to be printed. What is logged without asking, is: providers do so before they abort. */
+/* Warnings that this thread's enabled() said yes to on our account alone: the fi_log that follows
+ * is not to be printed. What is logged without asking, is: providers do so before they abort. */
 struct held {
     const struct mw_fi_provider *provider;
     int subsystem, count;
@@ -37,7 +37,7 @@ static __thread struct held held[HELD] __attribute__((tls_model("initial-exec"))
 static __thread int asking __attribute__((tls_model("initial-exec"))); /* nothing is held now */
 
 static _Atomic int listening; /* some libfabric's log is listened to */
-static _Atomic int wrapped; /* the import was refused: fi_log and its like do the work */
+static _Atomic int wrapped;   /* the import was refused: fi_log and its like do the work */
 /* Set while fi_log hands on a line that has been kept and is to be printed. */
 static __thread int kept __attribute__((tls_model("initial-exec")));
 static _Atomic uint32_t asked_lines;
@@ -98,8 +98,9 @@ static void keep(const struct mw_fi_provider *provider, int level, int subsystem
     if (level != MW_FI_LOG_WARN) {
         uint32_t before = atomic_fetch_add(&asked_lines, 1);
         if (before == ASKED_LINES)
-            mw_health("libfabric-log", "of the log lines that FI_LOG_LEVEL asks for beyond warnings "
-                                       "only the first are in the trace");
+            mw_health("libfabric-log",
+                      "of the log lines that FI_LOG_LEVEL asks for beyond warnings "
+                      "only the first are in the trace");
         if (before >= ASKED_LINES)
             return;
     }
@@ -152,21 +153,21 @@ static void import_log(const struct import *import, const struct mw_fi_provider 
         import->theirs.log(provider, level, subsystem, function, line, text);
 }
 
-#define IMPORT_FUNCTIONS(n)                                                                      \
-    static int enabled_##n(const struct mw_fi_provider *provider, int level, int subsystem,      \
-                           uint64_t flags)                                                       \
-    {                                                                                            \
-        return import_enabled(&imports[n], provider, level, subsystem, flags);                   \
-    }                                                                                            \
-    static int ready_##n(const struct mw_fi_provider *provider, int level, int subsystem,        \
-                         uint64_t flags, uint64_t *showtime)                                     \
-    {                                                                                            \
-        return import_ready(&imports[n], provider, level, subsystem, flags, showtime);           \
-    }                                                                                            \
-    static void log_##n(const struct mw_fi_provider *provider, int level, int subsystem,         \
-                        const char *function, int line, const char *text)                        \
-    {                                                                                            \
-        import_log(&imports[n], provider, level, subsystem, function, line, text);               \
+#define IMPORT_FUNCTIONS(n)                                                                        \
+    static int enabled_##n(const struct mw_fi_provider *provider, int level, int subsystem,        \
+                           uint64_t flags)                                                         \
+    {                                                                                              \
+        return import_enabled(&imports[n], provider, level, subsystem, flags);                     \
+    }                                                                                              \
+    static int ready_##n(const struct mw_fi_provider *provider, int level, int subsystem,          \
+                         uint64_t flags, uint64_t *showtime)                                       \
+    {                                                                                              \
+        return import_ready(&imports[n], provider, level, subsystem, flags, showtime);             \
+    }                                                                                              \
+    static void log_##n(const struct mw_fi_provider *provider, int level, int subsystem,           \
+                        const char *function, int line, const char *text)                          \
+    {                                                                                              \
+        import_log(&imports[n], provider, level, subsystem, function, line, text);                 \
     }
 IMPORT_FUNCTIONS(0)
 IMPORT_FUNCTIONS(1)
@@ -188,7 +189,8 @@ static int import_begin(struct import *import, unsigned slot, open_fn open)
     const struct mw_fi_ops_log *ops = ((struct mw_fid_logging *)theirs)->ops;
     import->theirs = (struct mw_fi_ops_log){0, ops->enabled, ops->ready, ops->log};
     import->ours = functions[slot];
-    import->object = (struct mw_fid_logging){.fid = {.class = MW_FI_CLASS_LOG}, .ops = &import->ours};
+    import->object =
+        (struct mw_fid_logging){.fid = {.class = MW_FI_CLASS_LOG}, .ops = &import->ours};
     int rc = -1;
     if (ops->enabled && ops->ready && ops->log)
         rc = theirs->ops->bind(theirs, &import->object.fid, 0);

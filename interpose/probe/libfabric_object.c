@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The objects of libfabric that we know: a side table by fid, and the tables of functions that replace
- * theirs. What stood in an object is kept here and never taken from the object again: other layers may
- * have replaced ours. Any thread; finding takes no lock. What is unloaded leaves nothing that would be
- * called: a copy is used again only where it equals what it would be made of now.
+ * The objects of libfabric that we know: a side table by fid, and the tables of functions that
+ * replace theirs. What stood in an object is kept here and never taken from the object again: other
+ * layers may have replaced ours. Any thread; finding takes no lock. What is unloaded leaves nothing
+ * that would be called: a copy is used again only where it equals what it would be made of now.
  */
 #include <string.h>
 
 #include "probe/libfabric.h"
 #include "record/record.h"
 
-#define SLOTS        8192u
-#define SLOT_STEPS   64u
-#define OBJECTS_MAX  3072u
-#define ARENA_SIZE   (512u << 10)
-#define TABLE_MAX    1024u /* bytes of a table; the largest known one has 200 */
-#define COPY_MAGIC   UINT64_C(0x6d77617463686669)
+#define SLOTS       8192u
+#define SLOT_STEPS  64u
+#define OBJECTS_MAX 3072u
+#define ARENA_SIZE  (512u << 10)
+#define TABLE_MAX   1024u /* bytes of a table; the largest known one has 200 */
+#define COPY_MAGIC  UINT64_C(0x6d77617463686669)
 
 struct slot {
     _Atomic(const void *) fid;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What opens, binds, enables and closes objects of libfabric: the tables of fabric, domain, address
- * vector and endpoint, but for those that move data. On the threads that call libfabric; every function
- * forwards to the provider's and returns what that returned.
+ * vector and endpoint, but for those that move data. On the threads that call libfabric; every
+ * function forwards to the provider's and returns what that returned.
  */
 #include <errno.h>
 
@@ -11,11 +11,11 @@
 
 #define INNER_ENDPOINTS_MAX 512u /* layers' own endpoints that are counted at one time */
 
-#define TABLE(type, fid, which, current)                                      \
-    struct mw_fi_object *object;                                              \
-    const struct type *real = mw_fi_original(fid, which, current, &object);   \
-    if (__builtin_expect(!real, 0))                                           \
-        return -MW_FI_ENOSYS
+#define TABLE(type, fid, which, current)                                                           \
+    struct mw_fi_object *object;                                                                   \
+    const struct type *real = mw_fi_original(fid, which, current, &object);                        \
+    if (__builtin_expect(!real, 0))                                                                \
+    return -MW_FI_ENOSYS
 #define CALLER __builtin_return_address(0)
 
 static _Atomic unsigned inner_endpoints;
@@ -91,8 +91,8 @@ static const struct {
     {offsetof(struct mw_fid_ep, atomic), MW_FI_ATOMIC, &mw_fi_patches_atomic, MW_FI_CAP_ATOMIC},
 };
 
-/* How many of them there are for sure: a provider need not have room for those beyond what the endpoint
- * was opened for. */
+/* How many of them there are for sure: a provider need not have room for those beyond what the
+ * endpoint was opened for. */
 static unsigned tables_of(uint64_t capabilities)
 {
     unsigned tables = capabilities ? 0 : DATA_TABLES;
@@ -107,15 +107,15 @@ static const void *table_at(const struct mw_fid_ep *ep, unsigned i)
     return *(const void *const *)((const char *)ep + data_table[i].offset);
 }
 
-/* `before`: what stood there before the provider's call, NULL: patch them all. A provider may put other
- * tables in place when an endpoint is enabled. Only what changed in this very call is the
+/* `before`: what stood there before the provider's call, NULL: patch them all. A provider may put
+ * other tables in place when an endpoint is enabled. Only what changed in this very call is the
  * provider's: anything else that is not ours stands above us, and calls us. */
 static void patch_data(struct mw_fi_object *object, struct mw_fid_ep *ep, const void *const *before)
 {
     for (unsigned i = 0; i < object->data_tables; i++)
         if (!before || table_at(ep, i) != before[i])
-            mw_fi_object_patch(object, data_table[i].which,
-                               (const char *)ep + data_table[i].offset, data_table[i].patches);
+            mw_fi_object_patch(object, data_table[i].which, (const char *)ep + data_table[i].offset,
+                               data_table[i].patches);
 }
 
 static int enable(const struct mw_fi_ops *real, struct mw_fi_object *object, struct mw_fid *fid,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The peers of an endpoint: a counter block for each address that something was sent to, in memory of
- * the kernel's that is touched as far as it is used. Finding one takes no lock; what is in use stays
- * where it is. The address vector is asked for the raw address once, by the first message to it, on
- * the thread that sends: the caller has seen to it that this may be done now.
+ * The peers of an endpoint: a counter block for each address that something was sent to, in memory
+ * of the kernel's that is touched as far as it is used. Finding one takes no lock; what is in use
+ * stays where it is. The address vector is asked for the raw address once, by the first message to
+ * it, on the thread that sends: the caller has seen to it that this may be done now.
  */
 #include <errno.h>
 #include <string.h>

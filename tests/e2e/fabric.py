@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# The test provider "cxi" (tests/stubs/fabric/cxi.c, which says what it can be told) and what makes Open
-# MPI use libfabric with it. For any test; built once, against the headers that are installed.
+# The test provider "cxi" (tests/stubs/fabric/cxi.c, which says what it can be told) and what makes
+# Open MPI use libfabric with it. For any test; built once, against the headers that are installed.
 """A fabric that works or fails on command."""
 
 import os

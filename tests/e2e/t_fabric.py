@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# What the probe of libfabric sees: attempts, endpoints, peers and log lines as raw facts, on Open MPI over
-# its own providers and over a test provider that fails on command; and that nobody notices.
+# What the probe of libfabric sees: attempts, endpoints, peers and log lines as raw facts, on Open MPI
+# over its own providers and over a test provider that fails on command; and that nobody notices.
 """libfabric."""
 
 import os

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A program that uses libfabric itself, beside MPI. "own": an endpoint of its own sends to itself in
- * every way there is, and prints what the trace must say. "threads": the same from four threads at
- * once. "import": takes libfabric's log before MPI starts; "late": after that. The same source is a
- * library that does "own" (-DPLUGIN), and a program without libfabric that loads and unloads a library
+ * A program that uses libfabric itself, beside MPI. "own": an endpoint of its own sends to itself
+ * in every way there is, and prints what the trace must say. "threads": the same from four threads
+ * at once. "import": takes libfabric's log before MPI starts; "late": after that. The same source
+ * is a library that does "own" (-DPLUGIN), and a program without libfabric that loads and unloads a
+ * library
  * (-DHOST), three times.
  */
 #include <dlfcn.h>
@@ -24,23 +25,23 @@
 #include <rdma/fi_rma.h>
 #include <rdma/fi_tagged.h>
 
-#define MUST(call)                                                                     \
-    do {                                                                               \
-        int rc_ = (int)(call);                                                         \
-        if (rc_ != 0) {                                                                \
-            fprintf(stderr, "%s: %d (%s)\n", #call, rc_, fi_strerror(-rc_));           \
-            exit(2);                                                                   \
-        }                                                                              \
+#define MUST(call)                                                                                 \
+    do {                                                                                           \
+        int rc_ = (int)(call);                                                                     \
+        if (rc_ != 0) {                                                                            \
+            fprintf(stderr, "%s: %d (%s)\n", #call, rc_, fi_strerror(-rc_));                       \
+            exit(2);                                                                               \
+        }                                                                                          \
     } while (0)
 /* Again until the provider takes it: what it refuses is not to be counted. */
-#define POST(call)                     \
-    do {                               \
-        ssize_t rc_ = (call);          \
-        if (rc_ != -FI_EAGAIN) {       \
-            MUST(rc_);                 \
-            break;                     \
-        }                              \
-        progress();                    \
+#define POST(call)                                                                                 \
+    do {                                                                                           \
+        ssize_t rc_ = (call);                                                                      \
+        if (rc_ != -FI_EAGAIN) {                                                                   \
+            MUST(rc_);                                                                             \
+            break;                                                                                 \
+        }                                                                                          \
+        progress();                                                                                \
     } while (1)
 
 static struct fid_fabric *fabric;
@@ -92,7 +93,8 @@ static void open_all(void)
     MUST(fi_ep_bind(ep, &av->fid, 0));
     MUST(fi_ep_bind(ep, &cq->fid, FI_TRANSMIT | FI_RECV));
     MUST(fi_enable(ep));
-    MUST(fi_mr_reg(domain, inbox, sizeof inbox, FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 77, 0, &mr, NULL));
+    MUST(fi_mr_reg(domain, inbox, sizeof inbox, FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 77, 0, &mr,
+                   NULL));
     remote = info->domain_attr->mr_mode & FI_MR_VIRT_ADDR ? (uintptr_t)inbox : 0;
     self = insert_self();
     fi_freeinfo(info);
@@ -139,8 +141,8 @@ static void send_messages(fi_addr_t to)
     POST(fi_tinjectdata(ep, buffer, 11, 9, to, 3));
 }
 
-/* 3 puts of 100 + 100 + 8 bytes and 2 gets of 100 + 60; 2 atomic puts of 4 × 8 bytes, one of which gets
- * as much, and one that only gets. */
+/* 3 puts of 100 + 100 + 8 bytes and 2 gets of 100 + 60; 2 atomic puts of 4 × 8 bytes, one of which
+ * gets as much, and one that only gets. */
 static void move_memory(fi_addr_t to)
 {
     struct iovec two[2] = {{buffer, 50}, {buffer + 100, 50}}, one = {buffer, 60};
@@ -156,8 +158,8 @@ static void move_memory(fi_addr_t to)
     POST(fi_readmsg(ep, &msg, 0));
     POST(fi_atomic(ep, four, 4, NULL, to, remote, key, FI_INT64, FI_SUM, NULL));
     POST(fi_fetch_atomic(ep, four, 4, NULL, result, NULL, to, remote, key, FI_INT64, FI_SUM, NULL));
-    POST(fi_fetch_atomic(ep, four, 4, NULL, result, NULL, to, remote, key, FI_INT64,
-                         FI_ATOMIC_READ, NULL));
+    POST(fi_fetch_atomic(ep, four, 4, NULL, result, NULL, to, remote, key, FI_INT64, FI_ATOMIC_READ,
+                         NULL));
 }
 
 /* What one endpoint sent, as a line; the same address inserted twice is one peer. */
@@ -173,8 +175,8 @@ static void use(int memory)
     if (memory)
         move_memory(self);
     close_all();
-    printf("sends 24 sent 1404%s again %d\n",
-           memory ? " puts 5 put 272 gets 4 got 224" : "", before == self);
+    printf("sends 24 sent 1404%s again %d\n", memory ? " puts 5 put 272 gets 4 got 224" : "",
+           before == self);
 }
 
 #ifdef PLUGIN
@@ -184,8 +186,8 @@ void plugin_use(void)
     use(0);
 }
 #else
-#define THREADS   4
-#define INJECTS   5000
+#define THREADS 4
+#define INJECTS 5000
 
 static void *inject_many(void *unused)
 {
@@ -240,8 +242,7 @@ static void log_line(const struct fi_provider *provider, enum fi_log_level level
 
 static int take_log(void)
 {
-    static struct fi_ops_log ops = {
-        .size = sizeof ops, .enabled = log_enabled, .log = log_line};
+    static struct fi_ops_log ops = {.size = sizeof ops, .enabled = log_enabled, .log = log_line};
     static struct fid_logging object = {.ops = &ops};
     return fi_import_log(FI_VERSION(1, 13), 0, &object);
 }

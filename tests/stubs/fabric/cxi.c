@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A provider of libfabric for tests that calls itself "cxi" and has a card of 200 Gbit/s. Nothing of a card
- * is there: what it opens is another provider's, with some functions replaced, and it fails on command.
- * libfabric loads it as libcxi-fi.so from $FI_PROVIDER_PATH. It calls libfabric past any preload: a real
- * provider has objects of its own, which nobody else opens.
+ * A provider of libfabric for tests that calls itself "cxi" and has a card of 200 Gbit/s. Nothing
+ * of a card is there: what it opens is another provider's, with some functions replaced, and it
+ * fails on command. libfabric loads it as libcxi-fi.so from $FI_PROVIDER_PATH. It calls libfabric
+ * past any preload: a real provider has objects of its own, which nobody else opens.
  *
  *   FAKE_UNDER      the provider below (tcp;ofi_rxm)
  *   FAKE_INTERFACE  the domain below (lo)
  *   FAKE_DOMAINS    how many cards: cxi0, cxi1 ... (1)
- *   FAKE_FAIL       getinfo, fabric, domain, cq, av, endpoint, bind or enable: fails there, in the log, too
- *   FAKE_FAIL_RANK  only in this rank (its launcher's word); else in all
- *   FAKE_ERROR      the code it fails with, positive; else the one that the real provider has
- *   FAKE_HANG       one of the same words: never returns from there (FAKE_FAIL_RANK counts, too)
- *   FAKE_FLOOD      so many warnings when an endpoint is opened in each of two places: one has four different
- *                   texts, the other no two alike
- *   FAKE_SHOUT      says something there without asking whether warnings are wanted, as providers do
- *                   before they abort
+ *   FAKE_FAIL       getinfo, fabric, domain, cq, av, endpoint, bind or enable: fails there, in the
+ * log, too FAKE_FAIL_RANK  only in this rank (its launcher's word); else in all FAKE_ERROR      the
+ * code it fails with, positive; else the one that the real provider has FAKE_HANG       one of the
+ * same words: never returns from there (FAKE_FAIL_RANK counts, too) FAKE_FLOOD      so many
+ * warnings when an endpoint is opened in each of two places: one has four different texts, the
+ * other no two alike FAKE_SHOUT      says something there without asking whether warnings are
+ * wanted, as providers do before they abort
  *
  * Open MPI 4.1 crashes in its own clean-up when cq, av or bind fails.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The objects of libfabric under the probe, over a provider of our own whose tables are as we please: what
- * is replaced, put back, passed on and counted; what comes of short tables, tables that change, layers
- * above and below, fids that come again, many peers and several threads.
+ * The objects of libfabric under the probe, over a provider of our own whose tables are as we
+ * please: what is replaced, put back, passed on and counted; what comes of short tables, tables
+ * that change, layers above and below, fids that come again, many peers and several threads.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -77,7 +77,9 @@ const struct mw_module_entry *mw_modules_locate(const void *address)
     return &module;
 }
 
-void mw_output_flush(void) {}
+void mw_output_flush(void)
+{
+}
 
 /* ---- what it wrote */
 struct seen_peer {
@@ -208,7 +210,8 @@ static ssize_t other_send(struct mw_fid_ep *ep, const void *buffer, size_t lengt
 }
 
 static struct long_msg msg_table = {{.size = sizeof(struct long_msg), .send = below_send}, newer};
-static struct mw_fi_ops_msg other_table = {.size = sizeof(struct mw_fi_ops_msg), .send = other_send};
+static struct mw_fi_ops_msg other_table = {.size = sizeof(struct mw_fi_ops_msg),
+                                           .send = other_send};
 static struct mw_fi_ops_msg short_table = {.size = 5 * sizeof(void *), .send = below_send};
 
 static int below_close(struct mw_fid *fid)
@@ -238,9 +241,10 @@ static int below_control(struct mw_fid *fid, int command, void *argument)
     return command == 99 ? -7 : 0;
 }
 
-static struct mw_fi_ops fid_table = {
-    .size = sizeof(struct mw_fi_ops), .close = below_close, .bind = below_bind,
-    .control = below_control};
+static struct mw_fi_ops fid_table = {.size = sizeof(struct mw_fi_ops),
+                                     .close = below_close,
+                                     .bind = below_bind,
+                                     .control = below_control};
 
 /* Addresses: fi_addr modulo 100000 as a number of 4 bytes; above 2^40 unknown. */
 static int below_lookup(struct mw_fid_av *vector, mw_fi_addr addr, void *address, size_t *length)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What we take libfabric's binary interface to be, compared with the headers that are installed: every
- * offset, size and constant, at compile time. Not built where there are no headers.
+ * What we take libfabric's binary interface to be, compared with the headers that are installed:
+ * every offset, size and constant, at compile time. Not built where there are no headers.
  */
 #include <stdio.h>
 
@@ -16,7 +16,7 @@
 #include <rdma/providers/fi_log.h>
 #include <rdma/providers/fi_prov.h>
 
-#define SINCE(major, minor) \
+#define SINCE(major, minor)                                                                        \
     (FI_MAJOR_VERSION > (major) || (FI_MAJOR_VERSION == (major) && FI_MINOR_VERSION >= (minor)))
 #if SINCE(1, 16)
 #include <rdma/fi_ext.h>
@@ -25,16 +25,15 @@
 #include "probe/libfabric_abi.h"
 
 /* A member of ours and one of theirs: the same place, the same size. */
-#define SAME(ours, our_member, theirs, their_member)                                       \
-    _Static_assert(offsetof(struct ours, our_member) == offsetof(struct theirs, their_member) && \
-                       sizeof(((struct ours *)0)->our_member) ==                           \
-                           sizeof(((struct theirs *)0)->their_member),                     \
+#define SAME(ours, our_member, theirs, their_member)                                               \
+    _Static_assert(offsetof(struct ours, our_member) == offsetof(struct theirs, their_member) &&   \
+                       sizeof(((struct ours *)0)->our_member) ==                                   \
+                           sizeof(((struct theirs *)0)->their_member),                             \
                    #ours "." #our_member)
 #define NAMED(ours, theirs, member) SAME(ours, member, theirs, member)
 #define EQUAL(ours, theirs)         _Static_assert((uint64_t)(ours) == (uint64_t)(theirs), #ours)
 
 EQUAL(MW_FI_ENOSYS, FI_ENOSYS);
-EQUAL(MW_FI_EALREADY, FI_EALREADY);
 EQUAL(MW_FI_ADDR_UNSPEC, FI_ADDR_UNSPEC);
 EQUAL(MW_FI_VERSION(1, 13), FI_VERSION(1, 13));
 EQUAL(MW_FI_CAP_MSG, FI_MSG);
@@ -142,13 +141,13 @@ NAMED(mw_fi_msg_atomic, fi_msg_atomic, addr);
 NAMED(mw_fi_msg_atomic, fi_msg_atomic, datatype);
 NAMED(mw_fi_msg_atomic, fi_msg_atomic, op);
 
-#define MESSAGES(ours, theirs)       \
-    NAMED(ours, theirs, size);       \
-    NAMED(ours, theirs, send);       \
-    NAMED(ours, theirs, sendv);      \
-    NAMED(ours, theirs, sendmsg);    \
-    NAMED(ours, theirs, inject);     \
-    NAMED(ours, theirs, senddata);   \
+#define MESSAGES(ours, theirs)                                                                     \
+    NAMED(ours, theirs, size);                                                                     \
+    NAMED(ours, theirs, send);                                                                     \
+    NAMED(ours, theirs, sendv);                                                                    \
+    NAMED(ours, theirs, sendmsg);                                                                  \
+    NAMED(ours, theirs, inject);                                                                   \
+    NAMED(ours, theirs, senddata);                                                                 \
     NAMED(ours, theirs, injectdata)
 MESSAGES(mw_fi_ops_msg, fi_ops_msg);
 MESSAGES(mw_fi_ops_tagged, fi_ops_tagged);
