@@ -178,7 +178,7 @@ def two_nodes(mpi, folder):
     same([f for f in found["findings"] if f["severity"] != "notice"], [], "findings")
 
 
-@mpi_test(variants=("-libfabric,-ucx,-sockets,-cma", "none"))
+@mpi_test(variants=("-libfabric,-ucx,-sockets,-cma,-openmpi,-mpich", "none"))
 def without_probes_nothing_is_guessed(mpi, folder, variant):
     """Where nothing was looked at, the answer is unknown, with the reason."""
     switch = ",".join(variant) if isinstance(variant, tuple) else variant
