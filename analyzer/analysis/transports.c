@@ -101,6 +101,7 @@ struct mw_transports *mw_transports_create(const struct mw_tally *tally)
     mw_index_free(&building.way_index);
     mw_index_free(&building.rate_index);
     free(building.rates.at);
+    free(building.port_readers);
     free(building.stacks);
     mw_endpoints_free(building.endpoints);
     return out;

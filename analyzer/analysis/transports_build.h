@@ -33,6 +33,7 @@ struct mw_building {
     enum mw_stack *stacks; /* by number of process */
     struct mw_index way_index, rate_index;
     MW_VECTOR(uint64_t) rates; /* bit/s, by number in rate_index */
+    uint32_t *port_readers;    /* by node: a process that read its ports; UINT32_MAX none */
     uint64_t collectives;      /* calls, in the whole job */
     int any_records;           /* some process has records of fabrics or of the kernel */
 };

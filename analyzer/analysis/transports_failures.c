@@ -250,7 +250,7 @@ static int asked_for(const struct mw_process *process, const struct mw_attempt *
             continue;
         for (size_t i = 0; i < COUNT(ends); i++) {
             size_t end = strlen(ends[i]);
-            if (length >= end && same(fact->key + length - end, ends[i]) &&
+            if (length >= end && same(fact->key + length - end, ends[i]) && *fact->value != '^' &&
                 mw_provider_has(fact->value, provider))
                 return 1;
         }
@@ -258,34 +258,57 @@ static int asked_for(const struct mw_process *process, const struct mw_attempt *
     return 0;
 }
 
-/* Whether something shows that the provider has a device here, or was put here on purpose. */
-static int is_there(const struct mw_process *process, const char *provider)
+/* What shows that a provider has a device here. Not the provider's library: many stacks load all
+ * that there are. Not /dev/infiniband for providers of one vendor's devices: others have it as
+ * well. */
+static const struct {
+    const char *provider, *device; /* beginning of a path; "" none */
+    const char *kind, *port;       /* of PORTS, and the beginning of a name there; "" any */
+} device_marks[] = {
+    {"cxi", "/dev/cxi", "cxi", ""},
+    {"verbs", "/dev/infiniband", "infiniband", ""},
+    {"efa", "", "infiniband", "efa"},
+    {"usnic", "", "infiniband", "usnic"},
+    {"psm2", "/dev/hfi1", "infiniband", "hfi1"},
+    {"opx", "/dev/hfi1", "infiniband", "hfi1"},
+    {"psm2", "", "hfi1", ""},
+    {"opx", "", "hfi1", ""},
+};
+
+static int begins(const char *text, const char *start)
 {
-    static const struct {
-        const char *provider, *device, *section;
-    } known[] = {{"cxi", "/dev/cxi", "cxi"},
-                 {"verbs", "/dev/infiniband", "infiniband"},
-                 {"efa", "/dev/infiniband", "infiniband"},
-                 {"psm2", "/dev/hfi1", "infiniband"},
-                 {"psm3", "/dev/infiniband", "infiniband"},
-                 {"opx", "/dev/hfi1", "infiniband"},
-                 {"usnic", "/dev/infiniband", "infiniband"}};
-    char file[64];
-    for (size_t m = 0; m < process->module_count && strlen(provider) < 40; m++) {
-        strcat(strcat(strcpy(file, "lib"), provider), "-fi.so");
-        if (strstr(process->modules[m].path, file))
+    return !strncmp(text, start, strlen(start));
+}
+
+static int ports_show(const struct mw_process *process, const char *kind, const char *port)
+{
+    for (size_t i = 0; i < process->ports_count; i++)
+        for (size_t p = 0; p < process->ports[i].port_count; p++)
+            if (same(process->ports[i].ports[p].kind, kind) &&
+                begins(process->ports[i].ports[p].name, port))
+                return 1;
+    for (size_t f = 0; f < process->fact_count; f++)
+        if (same(process->facts[f].section, kind) && begins(process->facts[f].key, port))
             return 1;
-    }
-    for (size_t i = 0; i < COUNT(known); i++) {
-        if (!same(known[i].provider, provider))
+    return 0;
+}
+
+/* Whether something shows that the provider has a device on the node of a process. */
+static int is_there(const struct mw_building *building, uint32_t number, const char *provider)
+{
+    const struct mw_process *process = mw_trace_process(building->model->trace, number);
+    uint32_t reader = building->port_readers[building->endpoints->owners[number].node];
+    for (size_t i = 0; i < COUNT(device_marks); i++) {
+        if (!same(device_marks[i].provider, provider))
             continue;
-        for (size_t c = 0; c < process->choice_count; c++)
+        for (size_t c = 0; *device_marks[i].device && c < process->choice_count; c++)
             if (same(process->choices[c].what, "device") &&
-                !strncmp(process->choices[c].name, known[i].device, strlen(known[i].device)))
+                begins(process->choices[c].name, device_marks[i].device))
                 return 1;
-        for (size_t f = 0; f < process->fact_count; f++)
-            if (same(process->facts[f].section, known[i].section))
-                return 1;
+        if (ports_show(process, device_marks[i].kind, device_marks[i].port) ||
+            (reader != UINT32_MAX && ports_show(mw_trace_process(building->model->trace, reader),
+                                                device_marks[i].kind, device_marks[i].port)))
+            return 1;
     }
     return 0;
 }
@@ -304,7 +327,7 @@ static void silent_failure(struct mw_building *building, struct mw_index *groups
     failure.hangs = 0;
     failure.native = native;
     int matters = asked_for(process, attempt, provider) ||
-                  (native && is_there(process, provider)) || in_init(process);
+                  (native && is_there(building, number, provider)) || in_init(process);
     failure.weight = matters && mw_caller_is_mpi(process, attempt->caller) ? MW_FAILURE_MATTERS
                                                                            : MW_FAILURE_MINOR;
     add_failure(building, groups, &failure, number);

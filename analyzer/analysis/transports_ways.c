@@ -221,6 +221,8 @@ static void facts_rates(struct mw_building *building, uint32_t number)
 void mw_port_rates_read(struct mw_building *building)
 {
     unsigned char *told = mw_alloc(building->endpoints->node_count, 1);
+    building->port_readers = mw_alloc(building->endpoints->node_count, sizeof(uint32_t));
+    memset(building->port_readers, 0xff, building->endpoints->node_count * sizeof(uint32_t));
     for (uint32_t i = 0; i < building->model->process_count; i++) {
         const struct mw_process *process = mw_trace_process(building->model->trace, i);
         const struct mw_endpoint_owner *owner = &building->endpoints->owners[i];
@@ -228,6 +230,8 @@ void mw_port_rates_read(struct mw_building *building)
             told[owner->node] = 1;
             facts_rates(building, i);
         }
+        if (process->ports_count)
+            building->port_readers[owner->node] = i;
         for (size_t p = 0; p < process->ports_count; p++)
             for (size_t k = 0; k < process->ports[p].port_count; k++) {
                 const struct mw_port *port = &process->ports[p].ports[k];

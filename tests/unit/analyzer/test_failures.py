@@ -160,10 +160,9 @@ class Silent(ShowTest):
         rank.log(1, "cxil_get_device_list returned: -22", provider=provider, time=1105, level=level)
         return rank.tried("fi_getinfo", result, "No data available" if result else "", offer=offer)
 
-    def test_with_its_library(self):
+    def test_with_its_device(self):
         ranks = [self.rank(number) for number in range(2)]
-        for rank in ranks:
-            rank.add("MODULES", b.module(9, "/opt/prov/libcxi-fi.so"))
+        ranks[0].ports(3, 8000, [{"name": "cxi0", "kind": "cxi"}])  # of the node of both
         self.show(*ranks)
         self.assertEqual(len(self.failures), 1)
         failure = self.failures[0]
@@ -182,8 +181,18 @@ class Silent(ShowTest):
                              [(True, "matters", "No data available"),
                               (False, "nothing", "No data available")])
 
+    def test_excluded(self):
+        rank = self.rank()
+        rank.add("ENVIRONMENT", fact=[{"section": "env", "key": "FI_PROVIDER", "value": "^efa,cxi"}])
+        self.show(rank)
+        self.assertEqual([failure["weight"] for failure in self.failures], ["minor"])
+
     def test_nothing_shows_that_it_is_there(self):
-        self.show(self.rank())
+        rank = self.rank()  # libraries of providers are loaded wherever a stack has them
+        self.show(rank.add("MODULES", b.module(9, "/opt/prov/libcxi-fi.so")))
+        self.assertEqual([failure["weight"] for failure in self.failures], ["minor"])
+        rank = self.rank(provider="efa").choice("device", "/dev/infiniband/uverbs0", "open")
+        self.show(rank.ports(3, 8000, [{"name": "mlx5_0", "kind": "infiniband"}]))
         self.assertEqual([failure["weight"] for failure in self.failures], ["minor"])
 
     def test_a_device_of_it(self):
