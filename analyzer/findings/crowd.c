@@ -142,3 +142,15 @@ void mw_crowd_give(const struct mw_crowd *crowd, struct mw_finding *finding)
         if (crowd->has[i])
             *mw_vector_add(&finding->processes) = (uint32_t)i;
 }
+
+int mw_findings_concern(const struct mw_findings *findings, const char *id,
+                        const struct mw_crowd *crowd)
+{
+    for (size_t i = 0; i < findings->all.count; i++) {
+        const struct mw_finding *finding = &findings->all.at[i];
+        if (!strcmp(finding->id, id) &&
+            mw_crowd_common(crowd, finding->processes.at, finding->processes.count))
+            return 1;
+    }
+    return 0;
+}

@@ -36,5 +36,8 @@ char *mw_crowd_share(const struct mw_crowd *crowd);
 void mw_crowd_give(const struct mw_crowd *crowd, struct mw_finding *finding);
 /* The same texts for one process. */
 char *mw_process_words(const struct mw_model *model, uint32_t process);
+/* Does a finding of this rule already concern one of them? */
+int mw_findings_concern(const struct mw_findings *findings, const char *id,
+                        const struct mw_crowd *crowd);
 
 #endif

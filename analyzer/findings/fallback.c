@@ -4,6 +4,8 @@
  * used, or the job ended in MPI_Init because of it. Failures of one provider are one finding, by
  * the first call that failed.
  */
+#include "analyzer/findings/fallback.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -469,6 +471,7 @@ static void find(const struct mw_finding_input *in, struct mw_findings *out)
         mw_used_end(&found.used);
     }
     free(counts);
+    mw_fallback_ucx(in, out);
 }
 
 const struct mw_rule mw_rule_fallback = {

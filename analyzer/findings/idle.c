@@ -96,15 +96,3 @@ void mw_crowd_of_ways(struct mw_crowd *crowd, const struct mw_finding_input *in,
         mw_crowd_add_rank(crowd, pair->dst);
     }
 }
-
-int mw_findings_concern(const struct mw_findings *findings, const char *id,
-                        const struct mw_crowd *crowd)
-{
-    for (size_t i = 0; i < findings->all.count; i++) {
-        const struct mw_finding *finding = &findings->all.at[i];
-        if (!strcmp(finding->id, id) &&
-            mw_crowd_common(crowd, finding->processes.at, finding->processes.count))
-            return 1;
-    }
-    return 0;
-}

@@ -25,8 +25,5 @@ const char *mw_idle_name(const struct mw_idle *idle);
 /* Everybody whose pairs used ways for which a test holds. */
 void mw_crowd_of_ways(struct mw_crowd *crowd, const struct mw_finding_input *in, unsigned wheres,
                       int (*test)(const struct mw_way *way));
-/* Does a finding of this rule already concern one of them? */
-int mw_findings_concern(const struct mw_findings *findings, const char *id,
-                        const struct mw_crowd *crowd);
 
 #endif

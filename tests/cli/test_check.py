@@ -1,13 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """mpiwatch check: expectations that hold, that do not, and that cannot be judged; as git bisect run needs it."""
 
+import json
 import os
 import subprocess
+
+try:
+    import jsonschema
+except ImportError:
+    jsonschema = None
 
 import build_trace as b
 import fabric_jobs as f
 from build_trace import job
-from cli import MPIWATCH, CliTest, main
+from cli import MPIWATCH, ROOT, CliTest, main
 from fabric_jobs import MEBI, all_pairs, exchange, finish, openmpi
 
 HOLDS, FAILS, CANNOT, USAGE = 0, 1, 125, 129
@@ -46,6 +52,10 @@ def cxi_job():
 
 
 class Check(CliTest):
+    with open(os.path.join(ROOT, "docs", "report.schema.json"), encoding="utf-8") as file:
+        schema = json.load(file)
+    schema["oneOf"] = [{"$ref": "#/definitions/check"}]
+
     def write(self, *ranks, name="job.mpiw"):
         return b.write(self.path(name), job(), *ranks)
 
@@ -64,6 +74,8 @@ class Check(CliTest):
         self.assertEqual(doc["verdict"], verdicts[code])
         for entry in doc["expectations"]:
             self.assertEqual(entry["verdict"] == "holds", not entry["reasons"])
+        if jsonschema:
+            jsonschema.validate(doc, self.schema)
         return result
 
     def test_transports(self):

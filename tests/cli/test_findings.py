@@ -209,6 +209,34 @@ class Fallback(Findings):
         self.says(finding, "UCX was tried first; ucp_init returned -16 (No such device)",
                   "--mca pml ucx")
 
+    def ucx_asked_for(self, line, tls, transport, device):
+        ranks = [mpich(rank, 2) for rank in range(2)]
+        exchange(ranks)
+        for rank in ranks:
+            facts(rank, ("env", "UCX_TLS", tls))
+            rank.log(1, line, library="ucx", level="WARN", function="ucp_report_unavailable")
+            peer = (77 + 1 - rank.rank).to_bytes(8, "little")
+            rank.endpoint(1, (77 + rank.rank).to_bytes(8, "little"), library="ucx", peer=[
+                {"address": peer, "sends": 100, "sent": 100 * MEBI,
+                 "lane": [{"use": "am", "transport": transport, "device": device}]}])
+        return finish(ranks)
+
+    def test_ucx_goes_on_without(self):
+        line = "transport%s not available, please use one or more of: posix, self, 'tcp'"
+        ranks = self.ucx_asked_for(line % " 'rc' is", "rc,tcp,self", "tcp", "lo")
+        finding = self.only(ranks, "fallback", "critical")
+        self.says(finding, "Fallback on 2 of 2 ranks: UCX was asked for rc, which is not available",
+                  "UCX_TLS=rc,tcp,self (environment)", "200 MiB")
+        ranks = self.ucx_asked_for(line % "s 'dc','rc' are", "dc,rc,posix", "posix", "memory")
+        self.says(self.only(ranks, "fallback", "notice"), "asked for dc, rc")
+        ranks = self.ucx_asked_for("network device 'mlx5_0:1' is not available, please use one or "
+                                   "more of: 'eth0'(tcp)", "all", "tcp", "lo")
+        self.says(self.only(ranks, "fallback", "critical"), "UCX was asked for mlx5_0:1")
+        ranks = self.ucx_asked_for(line % " 'knem' is", "knem,posix", "posix", "memory")
+        self.none(ranks)
+        ranks = self.ucx_asked_for(line % " 'dc' is", "dc,rc", "rc_mlx5", "mlx5_0:1")
+        self.only(ranks, "network-inside-node", "warning")  # by the NIC's loopback
+
     def test_silent_when_it_worked_later(self):
         ranks = [openmpi(rank, 2, host=TWO_NODES[rank], pml="cm", mtl="ofi", btls=())
                  for rank in range(2)]
