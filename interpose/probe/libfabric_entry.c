@@ -5,6 +5,7 @@
  * here is not intercepted. On the threads that call libfabric, also before MPI_Init and in
  * processes that never call it: there they forward and do nothing else.
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <string.h>
 #include <strings.h>
@@ -20,7 +21,11 @@
 /* Node NULL: whoever asked for no version gets what the loader would have given. */
 static void *real_of(const char *name, const char *node, const void *caller)
 {
-    void *real = mw_real_find(name, node, caller);
+    void *real = NULL;
+    if (atomic_load_explicit(&mw_recorder.state, memory_order_relaxed) == MW_IDLE)
+        real = node ? dlvsym(RTLD_NEXT, name, node) : dlsym(RTLD_NEXT, name);
+    if (!real) /* takes the table of loaded objects, which nobody needs who never calls MPI */
+        real = mw_real_find(name, node, caller);
     return real || !node ? real : mw_real_find(name, NULL, caller);
 }
 
