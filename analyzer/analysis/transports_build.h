@@ -58,6 +58,11 @@ int mw_provider_has(const char *list, const char *provider);
 /* The line rate of a port on the node of a process, bit/s; 0 not known. `device` may name a port or
  * a domain of it: "mlx5_0:1". */
 uint64_t mw_port_rate(const struct mw_building *building, uint32_t process, const char *device);
+/* "eth0, eth1" of several devices of one way, which are sorted. *rate: their sum where all are
+ * known. */
+const char *mw_join_devices(struct mw_building *building, const char **devices, size_t count,
+                            uint32_t process, uint64_t *rate);
+#define MW_DEVICES_MAX 8 /* that are told apart */
 void mw_port_rates_read(struct mw_building *building);
 
 /* transports_choice.c */

@@ -6,10 +6,7 @@
  */
 #include "analyzer/analysis/transports_lanes.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-#define DEVICES_MAX 8
 
 static int use_is(const struct mw_lane *lane, const char *use)
 {
@@ -90,39 +87,11 @@ static int lane_in(const struct mw_lane *lane, const struct mw_lane_sets *sets,
            (part == MW_LANES_SMALL) == (use_is(lane, "am") || use_is(lane, "tag"));
 }
 
-static int text_compare(const void *left, const void *right)
-{
-    return strcmp(*(const char *const *)left, *(const char *const *)right);
-}
-
-/* "eth0, lo"; *rate is the sum where all are known. */
-static const char *join_devices(struct mw_building *building, const char **devices, size_t count,
-                                uint32_t process, uint64_t *rate)
-{
-    char *joined = mw_text_copy("");
-    int all = 1;
-    qsort(devices, count, sizeof(devices[0]), text_compare);
-    *rate = 0;
-    for (size_t i = 0; i < count; i++) {
-        uint64_t one = mw_port_rate(building, process, devices[i]);
-        char *longer = mw_format("%s%s%s", joined, i ? ", " : "", devices[i]);
-        free(joined);
-        joined = longer;
-        all &= one != 0;
-        *rate += one;
-    }
-    if (!all)
-        *rate = 0;
-    const char *kept = mw_text_keep(building->out->texts, joined);
-    free(joined);
-    return kept;
-}
-
 uint32_t mw_lane_way(struct mw_building *building, const struct mw_lane_sets *sets,
                      enum mw_lane_part part, uint32_t process, int inside)
 {
     const char *transport = part == MW_LANES_LARGE ? sets->large : sets->small,
-               *devices[DEVICES_MAX];
+               *devices[MW_DEVICES_MAX];
     enum mw_way_kind kind = mw_ucx_kind(transport);
     uint64_t rate = 0;
     size_t count = 0;
@@ -130,7 +99,7 @@ uint32_t mw_lane_way(struct mw_building *building, const struct mw_lane_sets *se
         return mw_way(building, kind, transport, "UCX", "memory", 0);
     if (inside && !strcmp(transport, "tcp"))
         return mw_way(building, kind, transport, "UCX", "lo", 0);
-    for (size_t i = 0; i < sets->peer->lane_count && count < DEVICES_MAX; i++) {
+    for (size_t i = 0; i < sets->peer->lane_count && count < MW_DEVICES_MAX; i++) {
         const struct mw_lane *lane = &sets->peer->lanes[i];
         size_t known = 0;
         if (!lane_in(lane, sets, part))
@@ -140,6 +109,6 @@ uint32_t mw_lane_way(struct mw_building *building, const struct mw_lane_sets *se
         if (known == count)
             devices[count++] = lane->device;
     }
-    const char *device = join_devices(building, devices, count, process, &rate);
+    const char *device = mw_join_devices(building, devices, count, process, &rate);
     return mw_way(building, kind, transport, "UCX", device, rate);
 }

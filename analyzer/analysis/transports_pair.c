@@ -174,22 +174,43 @@ static void beside_routes(struct mw_pair_work *work)
 
 static void sum_kernel(struct mw_pair_work *work)
 {
-    uint64_t most = 0;
     for (size_t i = 0; i < work->flow_count; i++) {
         const struct mw_flow *flow = &work->flows[i];
         if (flow->kind == MW_FLOW_SOCKETS) {
             work->socket_bytes += flow->bytes;
             work->connections += flow->operations;
-            if (!work->interface || flow->bytes > most) {
-                work->interface = flow->interface;
-                most = flow->bytes;
-            }
         } else if (flow->kind == MW_FLOW_CMA) {
             work->cma_bytes += flow->bytes;
             work->cma_calls += flow->operations;
             work->cma_refused += flow->refused;
         }
     }
+}
+
+/* By which interfaces the connections leave: all that carried a twentieth of the bytes and more. */
+static void find_interfaces(struct mw_pair_work *work)
+{
+    const char *names[MW_DEVICES_MAX];
+    uint64_t bytes[MW_DEVICES_MAX] = {0};
+    size_t count = 0, kept = 0;
+    for (size_t i = 0; i < work->flow_count; i++) {
+        size_t at = 0;
+        if (work->flows[i].kind != MW_FLOW_SOCKETS)
+            continue;
+        while (at < count && strcmp(names[at], work->flows[i].interface))
+            at++;
+        if (at == MW_DEVICES_MAX)
+            continue;
+        if (at == count)
+            names[count++] = work->flows[i].interface;
+        bytes[at] += work->flows[i].bytes;
+    }
+    for (size_t i = 0; i < count; i++)
+        if (bytes[i] >= work->socket_bytes / 20 && *names[i])
+            names[kept++] = names[i];
+    if (count)
+        work->interface = mw_join_devices(work->building, names, kept, work->flows[0].process,
+                                          &work->interface_rate);
 }
 
 static const char *libfabric_evidence(struct mw_pair_work *work)
@@ -335,7 +356,7 @@ static const char *network_btl(const struct mw_pair_work *work)
 static uint32_t tcp_way(struct mw_pair_work *work, const char *layer)
 {
     const char *device = work->inside ? "lo" : work->interface ? work->interface : "";
-    uint64_t rate = work->src >= 0 ? mw_port_rate(work->building, (uint32_t)work->src, device) : 0;
+    uint64_t rate = work->inside ? 0 : work->interface_rate;
     return mw_way(work->building, MW_WAY_NETWORK, "tcp", layer, device, rate);
 }
 
@@ -550,6 +571,7 @@ void mw_pair_routes(struct mw_building *building, struct mw_pair_transport *pair
     work.inside = is_inside(&work);
     sum_fabrics(&work);
     sum_kernel(&work);
+    find_interfaces(&work);
     find_routes(&work);
     beside_routes(&work);
     uint64_t known = 0;

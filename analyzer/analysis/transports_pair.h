@@ -21,7 +21,8 @@ struct mw_pair_work {
     int64_t src, dst; /* processes; -1 not recorded */
     int inside;       /* one network namespace */
     uint64_t socket_bytes, connections;
-    const char *interface; /* with the most bytes */
+    const char *interface;   /* of the connections: "eth0, eth1"; NULL none */
+    uint64_t interface_rate; /* bit/s; 0 not known */
     uint64_t cma_bytes, cma_calls, cma_refused;
     uint64_t fabric_bytes, fabric_operations;
     const struct mw_flow *fabric; /* MPI's flow with the most bytes; NULL none */

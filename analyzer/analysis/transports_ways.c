@@ -267,3 +267,30 @@ uint64_t mw_port_rate(const struct mw_building *building, uint32_t process, cons
     length = strcspn(device, ":-@");
     return device[length] ? rate_find(building, process, device, length) : 0;
 }
+
+static int text_compare(const void *left, const void *right)
+{
+    return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+const char *mw_join_devices(struct mw_building *building, const char **devices, size_t count,
+                            uint32_t process, uint64_t *rate)
+{
+    char *joined = mw_text_copy("");
+    int all = 1;
+    qsort(devices, count, sizeof(devices[0]), text_compare);
+    *rate = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t one = mw_port_rate(building, process, devices[i]);
+        char *longer = mw_format("%s%s%s", joined, i ? ", " : "", devices[i]);
+        free(joined);
+        joined = longer;
+        all &= one != 0;
+        *rate += one;
+    }
+    if (!all)
+        *rate = 0;
+    const char *kept = mw_text_keep(building->out->texts, joined);
+    free(joined);
+    return kept;
+}

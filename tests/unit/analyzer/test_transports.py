@@ -95,6 +95,18 @@ class Ob1(ShowTest):
         self.assertEqual(self.pairs[0, 1]["carried"], 102007)
         self.assert_route((0, 1), evidence="TCP_INFO of 2 connections")
 
+    def test_several_interfaces(self):
+        zero, one = self.nodes()
+        ends = [(("10.%d.0.1" % n, 40000), ("10.%d.0.2" % n, 1024)) for n in range(3)]
+        zero.to(1, 1000, 100).connected(*(
+            b.connection(*ends[n], fd=10 + n, interface="eth%d" % n, sent=(60000, 40000, 500)[n])
+            for n in range(3)))
+        one.connected(*(b.connection(ends[n][1], ends[n][0], fd=10 + n) for n in range(3)))
+        zero.ports(3, 8000, [{"name": "eth%d" % n, "kind": "net", "rate": 10 ** 9} for n in range(3)])
+        self.show(zero, one)
+        self.assert_route((0, 1), device="eth0, eth1", speed=2 * 10 ** 9, carried=100500,
+                          evidence="TCP_INFO of 3 connections")
+
     def test_one_socket_under_two_numbers_counts_once(self):
         zero, one = self.nodes()
         zero.to(1, 1000, 10)
