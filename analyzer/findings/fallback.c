@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/findings/spaces.h"
 #include "analyzer/findings/used.h"
 #include "analyzer/findings/words.h"
 #include "analyzer/render/labels.h"
@@ -416,6 +417,14 @@ static char *advice_of(const struct fallback *found)
         stop = " To make a job stop instead of falling back: mpirun --mca pml cm --mca mtl ofi.";
     else if (!found->dead && openmpi)
         stop = " To make a job stop instead of falling back: mpirun --mca pml ucx.";
+    if (!lead->native)
+        return mw_format("Find out why %s %s in %s%s. Most often a setting names what is not "
+                         "there, a limit is used up, or containers keep the processes apart.%s",
+                         lead->call, lead->hangs ? "does not return" : "fails",
+                         whole_library(lead) || !lead->provider[0] ? "UCX" : lead->provider,
+                         lead->log.count ? "; the log lines above are its own"
+                                         : ", which logged nothing about it",
+                         stop);
     return mw_format(
         "Find out why %s %s in %s%s. Most often the NIC's kernel driver, its user library and %s "
         "were not updated together, a device or memory limit is used up by other processes, or "
@@ -424,6 +433,29 @@ static char *advice_of(const struct fallback *found)
         whole_library(lead) || !lead->provider[0] ? "UCX" : lead->provider,
         lead->log.count ? "; the log lines above are its own" : ", which logged nothing about it",
         !strcmp(lead->library, "ucx") ? "UCX" : "libfabric", stop);
+}
+
+/* Processes that cannot see each other's memory or files. */
+static void say_namespaces(const struct fallback *found, struct mw_finding *finding)
+{
+    const struct mw_model *model = found->in->model;
+    size_t first = mw_crowd_first(&found->crowd);
+    struct mw_spaces *spaces = mw_spaces_read(model);
+    for (int s = 0; s < MW_SPACES; s++)
+        for (uint32_t i = 0; i < model->process_count; i++) {
+            if (!mw_spaces_differ(&spaces[first], &spaces[i], (enum mw_space)s) ||
+                model->process_node[i] != model->process_node[first])
+                continue;
+            char *one = mw_process_words(model, (uint32_t)first), *two = mw_process_words(model, i);
+            mw_finding_evidence(finding,
+                                mw_format("%s and %s share a node, but are in different %s "
+                                          "namespaces",
+                                          one, two, mw_space_word((enum mw_space)s)));
+            free(one);
+            free(two);
+            break;
+        }
+    free(spaces);
 }
 
 static void report(const struct fallback *found, struct mw_findings *out)
@@ -435,6 +467,8 @@ static void report(const struct fallback *found, struct mw_findings *out)
     say_line_rate(found, finding);
     say_library(found, finding);
     say_ends(found, finding);
+    if (!found->lead->native)
+        say_namespaces(found, finding);
     if (found->lead->weight != MW_FAILURE_MINOR) {
         say_choice(found, finding);
         say_uses(found, finding);

@@ -245,12 +245,16 @@ static void report(const struct inside *inside, struct mw_findings *out)
     free(pairs);
 }
 
-/* What these ranks use instead of a fabric that failed is told there. */
-static int fell_back(const struct inside *inside, const struct mw_findings *out)
+/* What these ranks use instead of a fabric that failed is told there, and so is that UCX sends
+ * large messages through the network because it may not copy them from memory to memory. */
+static int explained(const struct inside *inside, const struct mw_findings *out)
 {
-    const struct mw_finding *finding = mw_findings_of(out, "fallback");
-    return finding && finding->severity > MW_NOTICE &&
-           mw_findings_concern(out, "fallback", &inside->crowd);
+    const struct mw_finding *fallback = mw_findings_of(out, "fallback");
+    const struct mw_way *way = &inside->in->transports->ways.at[inside->way];
+    return (fallback && fallback->severity > MW_NOTICE &&
+            mw_findings_concern(out, "fallback", &inside->crowd)) ||
+           (!strcmp(way->layer, "UCX") &&
+            mw_findings_concern(out, "single-copy-refused", &inside->crowd));
 }
 
 static void find(const struct mw_finding_input *in, struct mw_findings *out)
@@ -262,7 +266,7 @@ static void find(const struct mw_finding_input *in, struct mw_findings *out)
         if (in->transports->pairs.at[i].where == MW_WHERE_NODE &&
             in->transports->pairs.at[i].src != in->transports->pairs.at[i].dst)
             add_pair(&inside, i);
-    if (inside.pairs.count && matters(&inside) && !fell_back(&inside, out))
+    if (inside.pairs.count && matters(&inside) && !explained(&inside, out))
         report(&inside, out);
     free(inside.pairs.at);
     free(inside.spaces);

@@ -2,7 +2,8 @@
 /*
  * Rule "single-copy-refused": ranks of one node could copy large messages once, straight from one
  * process's memory to the other's, but the kernel refuses that, or MPI found out beforehand and
- * left it off. Only between ranks that send messages above the eager size.
+ * left it off: they are copied twice then, or UCX sends them through the network. Only between
+ * ranks that send messages above the eager size.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -27,6 +28,8 @@ struct off { /* single copies that do not happen, of one cause */
     uint32_t process;                /* that was refused first */
     uint32_t pair;                   /* the one with the most bytes */
     uint64_t pair_bytes;
+    uint64_t network; /* bytes of these that went through the network */
+    uint32_t way;     /* over this */
 };
 
 struct search {
@@ -120,6 +123,9 @@ static enum cause cause_of(const struct search *search, uint32_t src, uint32_t d
         return REFUSED;
     if (mw_crowd_has(&search->unwilling, src) || mw_crowd_has(&search->unwilling, dst))
         return CAUSES;
+    *peer = refusal(one, one->pid); /* MPI and UCX try it out on themselves */
+    if (*peer)
+        return REFUSED;
     if (mw_spaces_differ(&search->spaces[src], &search->spaces[dst], MW_SPACE_USER))
         return USER_NAMESPACE;
     if (mw_spaces_differ(&search->spaces[src], &search->spaces[dst], MW_SPACE_PID))
@@ -128,18 +134,27 @@ static enum cause cause_of(const struct search *search, uint32_t src, uint32_t d
                                                                                       : CAUSES;
 }
 
-/* Is shared memory what carried the large messages, by two copies? */
-static int copies_twice(const struct mw_finding_input *in, const struct mw_pair_transport *pair)
+/* How the large messages of a pair went without single copies. */
+enum instead { ONCE, TWICE, NETWORK };
+
+/* UCX takes the network for them where shared memory cannot be read at once. */
+static enum instead went(const struct mw_finding_input *in, const struct mw_pair_transport *pair,
+                         uint32_t *way)
 {
-    int shared = 0;
+    enum instead instead = ONCE;
     for (size_t r = 0; r < pair->routes.count; r++) {
         const struct mw_route *route = &pair->routes.at[r];
-        enum mw_way_kind kind = in->transports->ways.at[route->way].kind;
-        if (kind == MW_WAY_SINGLE_COPY && (route->messages || route->carried))
-            return 0;
-        shared |= kind == MW_WAY_SHARED;
+        const struct mw_way *one = &in->transports->ways.at[route->way];
+        if (one->kind == MW_WAY_SINGLE_COPY && (route->messages || route->carried))
+            return ONCE;
+        if (one->kind == MW_WAY_NETWORK && !strcmp(one->layer, "UCX")) {
+            instead = NETWORK;
+            *way = route->way;
+        } else if (one->kind == MW_WAY_SHARED && instead == ONCE) {
+            instead = TWICE;
+        }
     }
-    return shared;
+    return instead;
 }
 
 static void look_at_pair(struct search *search, uint32_t number)
@@ -150,8 +165,11 @@ static void look_at_pair(struct search *search, uint32_t number)
     uint64_t messages = 0, bytes = 0;
     size_t count;
     const struct mw_cma_peer *peer;
-    uint32_t met;
-    if (src < 0 || dst < 0 || src == dst || pair->where != MW_WHERE_NODE || !copies_twice(in, pair))
+    uint32_t met, way = 0;
+    if (src < 0 || dst < 0 || src == dst || pair->where != MW_WHERE_NODE)
+        return;
+    enum instead instead = went(in, pair, &way);
+    if (instead == ONCE)
         return;
     const struct mw_pair_class *class = mw_tally_classes(in->tally, pair->src, pair->dst, &count);
     for (size_t i = 0; i < count; i++)
@@ -162,9 +180,13 @@ static void look_at_pair(struct search *search, uint32_t number)
     if (!messages)
         return;
     enum cause cause = cause_of(search, (uint32_t)src, (uint32_t)dst, &peer, &met);
-    if (cause == CAUSES)
+    if (cause == CAUSES || (cause != REFUSED && instead == NETWORK))
         return;
     struct off *off = &search->off[cause];
+    if (instead == NETWORK) {
+        off->network += bytes;
+        off->way = way;
+    }
     if (peer && !off->error) {
         off->error = peer->error;
         off->process = met;
@@ -223,15 +245,20 @@ static char *title_of(const struct search *search, enum cause cause)
     char *names = mw_crowd_names(&off->crowd), *why = why_words(search, cause);
     char *bytes = mw_number_bytes((double)off->bytes);
     char *messages = mw_number_count((double)off->messages), *title;
-    const char *plural = off->messages == 1 ? "" : "s", *were = off->messages == 1 ? "was" : "were";
+    char *network = off->network ? mw_way_words(&search->in->transports->ways.at[off->way]) : NULL;
+    char *how = network ? mw_format("went over %s", network)
+                        : mw_format("%s copied twice", off->messages == 1 ? "was" : "were");
+    const char *plural = off->messages == 1 ? "" : "s";
     if (cause == REFUSED)
         title = mw_format("The kernel refuses process_vm_readv between %s (%s): %s message%s above "
-                          "the eager size, %s, %s copied twice",
-                          names, why, messages, plural, bytes, were);
+                          "the eager size, %s, %s",
+                          names, why, messages, plural, bytes, how);
     else
         title = mw_format("No single copies between %s, as %s: %s message%s above the eager size, "
-                          "%s, %s copied twice",
-                          names, why, messages, plural, bytes, were);
+                          "%s, %s",
+                          names, why, messages, plural, bytes, how);
+    free(network);
+    free(how);
     free(names);
     free(why);
     free(bytes);
@@ -263,7 +290,7 @@ static void say_speed(const struct search *search, const struct off *off,
     mw_used_begin(&used, search->in, &off->crowd, MW_IN_NODE);
     for (size_t i = 0; i < used.uses.count; i++) {
         const struct mw_use *use = &used.uses.at[i];
-        if (search->in->transports->ways.at[use->way].kind != MW_WAY_SHARED)
+        if (!use->messages)
             continue;
         mw_finding_evidence(finding, mw_use_words(&used, use));
         char *speed = mw_speed_words(&used, use, 0, NULL);
@@ -310,7 +337,9 @@ static void report(const struct search *search, enum cause cause, struct mw_find
     say_namespaces(search, off, finding);
     say_speed(search, off, finding);
     char *bytes = mw_number_bytes((double)off->bytes);
-    finding->cost = mw_format("%s copied once more than needed", bytes);
+    finding->cost = off->network
+                        ? mw_format("%s through the network stack instead of one copy", bytes)
+                        : mw_format("%s copied once more than needed", bytes);
     finding->advice = mw_text_copy(advice_of(cause));
     mw_crowd_give(&off->crowd, finding);
     free(bytes);

@@ -11,6 +11,8 @@
 
 #define CONTROL_BYTES    4096 /* as many bytes, in as few messages, may be anything */
 #define CONTROL_MESSAGES 16
+#define SMALL_CLASS      7  /* up to 64 bytes and a little more: docs/metrics.md, "Reached" */
+#define LARGE_CLASS      19 /* from 256 KiB on */
 
 static void use_add(struct mw_use *use, const struct mw_route *route, uint32_t pair)
 {
@@ -161,6 +163,20 @@ char *mw_line_rate_words(uint64_t bits)
     return mw_number_rate((double)bits / 8);
 }
 
+/* Speeds are those of a pair: of its small messages, and of its large ones. Do they tell about this
+ * way? */
+static void tells_about(const struct mw_pair_transport *pair, uint32_t way, int *small, int *large)
+{
+    *small = *large = 0;
+    for (size_t r = 0; r < pair->routes.count; r++) {
+        const struct mw_route *route = &pair->routes.at[r];
+        if (route->way != way || !route->messages)
+            continue;
+        *small |= route->first_class <= SMALL_CLASS;
+        *large |= route->last_class >= LARGE_CLASS;
+    }
+}
+
 static char *rate_words(const struct mw_pair_speed *speed, uint64_t bits, const char *what)
 {
     double rate = (double)speed->rate_bytes / ((double)speed->rate_time / 1e9);
@@ -177,8 +193,10 @@ char *mw_speed_words(const struct mw_used *used, const struct mw_use *use, uint6
     const struct mw_pair_transport *pair = &used->in->transports->pairs.at[use->pair];
     const struct mw_way *way = &used->in->transports->ways.at[use->way];
     const struct mw_pair_speed *found = mw_tally_speed(used->in->tally, pair->src, pair->dst);
-    int rated = found && found->rate_samples && found->rate_time;
-    int answered = found && found->half_samples;
+    int small, large;
+    tells_about(pair, use->way, &small, &large);
+    int rated = large && found && found->rate_samples && found->rate_time;
+    int answered = small && found && found->half_samples;
     if (!rated && !answered)
         return NULL;
     if (!speed) {

@@ -480,6 +480,22 @@ class SingleCopy(Findings):
     def test_silent_about_small_messages(self):
         self.none(self.job(size=512))
 
+    def test_ucx_takes_the_network_then(self):
+        """It tried on itself whether it may, and has no other way for large messages than TCP."""
+        ranks = [mpich(rank, 2) for rank in range(2)]
+        exchange(ranks)
+        for rank in ranks:
+            rank.cma([{"pid": 1000 + rank.rank, "refused": 2, "error": 1}])
+            peer = (77 + 1 - rank.rank).to_bytes(8, "little")
+            rank.endpoint(1, (77 + rank.rank).to_bytes(8, "little"), library="ucx", peer=[
+                {"address": peer, "sends": 100, "sent": 100 * MEBI,
+                 "lane": [{"use": "am", "transport": "posix", "device": "memory"},
+                          {"use": "rma_bw", "transport": "tcp", "device": "lo"}]}])
+        f.sockets(ranks, all_pairs(ranks, 100 * MEBI), interface="lo")
+        finding = self.only(finish(ranks), "single-copy-refused", "warning")
+        self.says(finding, "The kernel refuses process_vm_readv between ranks 0-1 (EPERM): 200 "
+                  "messages above the eager size, 200 MiB, went over tcp (UCX, lo)")
+
     def test_silent_about_tries(self):
         self.none(self.job(error=14))
         self.none(self.job(pid=4711))
