@@ -33,36 +33,6 @@ static const char *cma_evidence(struct mw_pair_work *work)
                                (unsigned long long)work->cma_calls);
 }
 
-/* Whether a process's counts of the kernel's copies are all there is. NULL: they are. */
-static const char *copies_unknown_of(struct mw_pair_work *work, int64_t number)
-{
-    const struct mw_process *process = mw_work_process(work, number);
-    const char *how = mw_probe_how(process, "cma", NULL);
-    struct mw_kept_texts *texts = work->building->out->texts;
-    if (*how && strcmp(how, "on") != 0)
-        return mw_text_keep_format(
-            texts, "whether the kernel copied messages of 4 KiB and more: the probe cma was %s",
-            how);
-    if (!process->end_reason || process->end_reason >= MW_END_COLLECTED)
-        return "whether the kernel copied messages of 4 KiB and more: the last counts were not "
-               "written";
-    for (size_t i = 0; i < process->choice_count; i++) {
-        const struct mw_choice *choice = &process->choices[i];
-        if (!strcmp(choice->what, "device") && !strcmp(choice->how, "open") &&
-            (!strcmp(choice->name, "/dev/xpmem") || !strcmp(choice->name, "/dev/knem")))
-            return mw_text_keep_format(
-                texts, "whether %s copied messages of 4 KiB and more is not counted",
-                choice->name + 5);
-    }
-    return NULL;
-}
-
-static const char *copies_unknown(struct mw_pair_work *work)
-{
-    const char *why = copies_unknown_of(work, work->src);
-    return why ? why : copies_unknown_of(work, work->dst);
-}
-
 /* A way through shared memory, and what the kernel copied at once. */
 static void add_memory(struct mw_pair_work *work, const char *name, const char *layer,
                        enum mw_certainty certainty, uint64_t carried, const char *evidence)
@@ -70,7 +40,7 @@ static void add_memory(struct mw_pair_work *work, const char *name, const char *
     int exact = 0;
     uint32_t way = mw_way(work->building, MW_WAY_SHARED, name, layer, MEMORY, 0);
     uint32_t cma = 0;
-    const char *unknown = copies_unknown(work);
+    const char *unknown = mw_pair_copies_unknown(work);
     if (work->cma_bytes) {
         cma = mw_way(work->building, MW_WAY_SINGLE_COPY, "cma", layer, MEMORY, 0);
         mw_route_split_at(work, work->cma_bytes, work->cma_calls, &exact);
@@ -135,6 +105,7 @@ static void sum_fabrics(struct mw_pair_work *work)
             continue;
         work->fabric_bytes += flow->bytes;
         work->fabric_operations += flow->operations;
+        work->fabric_unsized += flow->unsized;
         if (!work->fabric || flow->bytes > most) {
             work->fabric = flow;
             most = flow->bytes;
@@ -311,8 +282,8 @@ static int fabric_carries(const struct mw_pair_work *work)
     if (!work->fabric)
         return 0;
     if (!work->pair->messages)
-        return work->fabric_bytes > 0;
-    if (!work->pair->bytes)
+        return work->fabric_bytes + work->fabric_unsized > 0;
+    if (!work->pair->bytes || work->fabric_unsized)
         return work->fabric_operations * 2 >= work->pair->messages;
     return work->fabric_bytes >= work->pair->bytes / 2 && work->fabric_bytes > 0;
 }
@@ -454,8 +425,8 @@ static void mpich_routes(struct mw_pair_work *work, enum mw_stack stack)
     }
 }
 
-/* Everything goes by one MTL: where the peer was not recorded, or the MTL is none of libfabric's.
- */
+/* Everything goes by one MTL, also where nothing could be joined, or the MTL is none of
+ * libfabric's. */
 static void cm_routes(struct mw_pair_work *work)
 {
     struct mw_building *building = work->building;
@@ -469,8 +440,6 @@ static void cm_routes(struct mw_pair_work *work)
                      "PML cm sends every message through its MTL");
         return;
     }
-    if (work->dst >= 0)
-        return;
     for (size_t i = 0; i < process->endpoint_count; i++) {
         const struct mw_endpoint *endpoint = &process->endpoints[i];
         if (endpoint->inner || strcmp(endpoint->library, "libfabric") ||
@@ -487,8 +456,29 @@ static void cm_routes(struct mw_pair_work *work)
                      "PML cm sends every message through the one endpoint that the sender opened");
 }
 
+/* A PML that stands before another (monitoring, v): where no fabric was opened and that was
+ * watched, BTLs are what is left. */
+static int only_btls(const struct mw_pair_work *work)
+{
+    static const char *const probes[] = {"ucx", "libfabric"};
+    const struct mw_process *process = mw_work_process(work, work->src);
+    if (work->src < 0 || work->building->stacks[work->src] != MW_STACK_OTHER ||
+        mw_work_owner(work, work->src)->fabrics || !*work->building->out->choices[work->src].btls)
+        return 0;
+    for (size_t i = 0; i < COUNT(probes); i++) {
+        const char *how = mw_probe_how(process, probes[i], NULL);
+        if (strcmp(how, "on") && strcmp(how, "absent"))
+            return 0;
+    }
+    return 1;
+}
+
 static void other_routes(struct mw_pair_work *work)
 {
+    if (only_btls(work)) {
+        ob1_routes(work);
+        return;
+    }
     if (sockets_carry(work))
         mw_route_all(work, tcp_way(work, ""), MW_SEEN, work->socket_bytes, tcp_evidence(work));
     else if (work->cma_bytes)

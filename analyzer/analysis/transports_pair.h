@@ -24,7 +24,7 @@ struct mw_pair_work {
     const char *interface;   /* of the connections: "eth0, eth1"; NULL none */
     uint64_t interface_rate; /* bit/s; 0 not known */
     uint64_t cma_bytes, cma_calls, cma_refused;
-    uint64_t fabric_bytes, fabric_operations;
+    uint64_t fabric_bytes, fabric_operations, fabric_unsized; /* unsized: operations */
     const struct mw_flow *fabric; /* MPI's flow with the most bytes; NULL none */
     uint64_t other_bytes; /* of MPI's fabrics that carry no messages: one-sided components */
 };
@@ -72,6 +72,8 @@ void mw_route_split(struct mw_pair_work *work, uint32_t small, uint64_t rest,
 
 /* Why it is not known which way the messages took. */
 const char *mw_pair_why(struct mw_pair_work *work);
+/* Why the kernel's copies between the two may not all have been counted; NULL: they were. */
+const char *mw_pair_copies_unknown(struct mw_pair_work *work);
 /* What was counted between the two in all, and what is over or missing. `fabric_carries`: the
  * fabric's counts are those of the messages. */
 void mw_pair_remainder(struct mw_pair_work *work, int fabric_carries);

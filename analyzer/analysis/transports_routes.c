@@ -64,7 +64,8 @@ size_t mw_route_split_at(const struct mw_pair_work *work, uint64_t bytes, uint64
             break;
         if (work->classes[i].class >= MW_SPLIT_FROM)
             fits = i;
-        if (off <= slack && off < least) {
+        /* without calls to tell, small ones drown in the slack: then what is large alone will do */
+        if (off <= slack && off < least && (calls || best == work->class_count)) {
             least = off;
             best = i;
         }

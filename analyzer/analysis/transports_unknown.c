@@ -44,6 +44,8 @@ static const char *why_addresses(const struct mw_pair_work *work, const char *pr
     for (size_t i = 0; i < process->endpoint_count; i++)
         if (process->endpoints[i].unlisted)
             return "the sender's list of peers was full";
+    if (owner->nameless)
+        return "the sender's counts name a peer whose address is not known";
     if (owner->unjoined)
         return "nobody who was recorded answers to the address that the sender used";
     if (!strcmp(probe, "sockets") && !owner->looks)
@@ -71,6 +73,9 @@ const char *mw_pair_why(struct mw_pair_work *work)
     if (!why && stack == MW_STACK_UNKNOWN)
         why = why_probe(work, mw_work_process(work, work->src)->abi == MW_ABI_OPENMPI ? "openmpi"
                                                                                       : "mpich");
+    if (!why && stack == MW_STACK_OTHER)
+        why = mw_text_keep_format(building->out->texts, "what PML %s does is not known here",
+                                  building->out->choices[work->src].pml);
     if (!why)
         why = why_addresses(work, probe);
     if (!why && stack == MW_STACK_UNKNOWN)
@@ -99,6 +104,10 @@ void mw_pair_remainder(struct mw_pair_work *work, int fabric_carries)
                                  : "one-sided operations, control and the program's own";
         return;
     }
+    if (work->fabric_unsized) {
+        pair->remainder_is = "operations whose bytes are not known";
+        return;
+    }
     for (size_t i = 0; !pair->unknown && i < pair->routes.count; i++) {
         const struct mw_route *route = &pair->routes.at[i];
         const struct mw_way *way = &work->building->out->ways.at[route->way];
@@ -112,4 +121,34 @@ void mw_pair_remainder(struct mw_pair_work *work, int fabric_carries)
         pair->remainder_is = "after the last count";
     else
         pair->remainder_is = "not counted";
+}
+
+/* Whether a process's counts of the kernel's copies are all there is. NULL: they are. */
+static const char *copies_unknown_of(struct mw_pair_work *work, int64_t number)
+{
+    const struct mw_process *process = mw_work_process(work, number);
+    const char *how = mw_probe_how(process, "cma", NULL);
+    struct mw_kept_texts *texts = work->building->out->texts;
+    if (*how && strcmp(how, "on") != 0)
+        return mw_text_keep_format(
+            texts, "whether the kernel copied messages of 4 KiB and more: the probe cma was %s",
+            how);
+    if (!process->end_reason || process->end_reason >= MW_END_COLLECTED)
+        return "whether the kernel copied messages of 4 KiB and more: the last counts were not "
+               "written";
+    for (size_t i = 0; i < process->choice_count; i++) {
+        const struct mw_choice *choice = &process->choices[i];
+        if (!strcmp(choice->what, "device") && !strcmp(choice->how, "open") &&
+            (!strcmp(choice->name, "/dev/xpmem") || !strcmp(choice->name, "/dev/knem")))
+            return mw_text_keep_format(
+                texts, "whether %s copied messages of 4 KiB and more is not counted",
+                choice->name + 5);
+    }
+    return NULL;
+}
+
+const char *mw_pair_copies_unknown(struct mw_pair_work *work)
+{
+    const char *why = copies_unknown_of(work, work->src);
+    return why ? why : copies_unknown_of(work, work->dst);
 }

@@ -198,6 +198,7 @@ static void peer_flows(struct mw_endpoints *endpoints, uint32_t process,
         flow->operations = peer->sends + peer->puts;
         flow->bytes = peer->sent + peer->put;
         flow->sends = peer->sends > 0;
+        flow->unsized = peer->unsized;
         flow->endpoint = endpoint;
         flow->peer = peer;
     }
@@ -216,10 +217,12 @@ static void join_peer(struct mw_endpoints *endpoints, const struct mw_owner_name
 {
     struct mw_endpoint_owner *owner = &endpoints->owners[process];
     uint64_t key = address_key(endpoints, process, endpoint, peer->address, peer->address_size);
-    uint32_t other = key ? mw_owner_names_find(names, key) : MW_SEVERAL;
+    uint32_t other = key ? mw_owner_names_find(names, key) : MW_NOBODY;
     if (!(peer->sends | peer->puts | peer->gets))
         return;
-    if (other == MW_SEVERAL)
+    if (!key)
+        owner->nameless++;
+    else if (other == MW_SEVERAL)
         owner->ambiguous++;
     else if (other == MW_NOBODY || endpoints->owners[other].rank < 0)
         owner->unjoined++;

@@ -18,7 +18,9 @@ struct mw_flow {
     int64_t src, dst;
     enum mw_flow_kind kind;
     uint32_t process; /* who counted them: that of src, or that of dst, which fetched them */
-    uint64_t operations, bytes;         /* of sockets: connections */
+    uint64_t operations, bytes; /* of sockets: connections */
+    uint64_t unsized; /* of a fabric: operations in these (and in its others) whose bytes are not
+                         known */
     const struct mw_endpoint *endpoint; /* of a fabric */
     const struct mw_peer *peer;
     int sends;             /* of a fabric: some were messages, not only puts and gets */
@@ -37,6 +39,7 @@ struct mw_endpoint_owner {
     unsigned unseen;    /* descriptors were left out */
     unsigned ambiguous; /* with one of its peers it counted bytes, but several processes answer to
                            the address */
+    unsigned nameless;  /* ... its address is not known, or is nobody's (0.0.0.0) */
     unsigned unjoined;  /* ... nobody who was recorded answers to the address */
     uint32_t fabrics;   /* endpoints of fabrics that are not layers */
 };

@@ -226,6 +226,15 @@ class Ob1(ShowTest):
         self.assertEqual(self.pairs[0, 1]["remainder_is"],
                          "collectives, one-sided operations and control")
 
+    def test_a_pml_before_another(self):
+        ranks = [Rank(number, 2, pml="monitoring", btl="self,vader,tcp") for number in range(2)]
+        ranks[1].cma([{"pid": 1000, "reads": 4, "read": 4 * MIB}])
+        self.show(ranks[0].to(1, 100, 10).to(1, MIB, 4), ranks[1])
+        self.assertEqual(self.pairs[0, 1]["label"], "vader, from 1 MiB on cma")
+        ranks[0].choice("probe", "ucx", "off")
+        self.show(*ranks)
+        self.assertEqual(self.pairs[0, 1]["unknown"], "what PML monitoring does is not known here")
+
     def test_collectives_alone(self):
         zero, one = ob1(0, 2), ob1(1, 2)
         one.cma([{"pid": 1000, "reads": 10, "read": 10 * MIB}])
@@ -330,11 +339,13 @@ class Ob1(ShowTest):
 
 
 class Libfabric(ShowTest):
+    OFI = {"netmod": "ofi"}
+
     def ranks(self, provider="cxi", domain="cxi0", addresses=(("10.0.0.1", 5), ("10.0.0.2", 6)),
-              fmt=2, peers=None, counts=None, hosts=("node1", "node2"), **endpoint):
+              fmt=2, peers=None, counts=None, hosts=("node1", "node2"), chosen=None, **endpoint):
         out = []
         for number in range(2):
-            rank = Rank(number, 2, host=hosts[number], pml="cm", mtl="ofi")
+            rank = Rank(number, 2, host=hosts[number], **(chosen or {"pml": "cm", "mtl": "ofi"}))
             own = sockaddr(*addresses[number])
             other = sockaddr(*(peers or addresses)[1 - number])
             counted = (counts or [{"sends": 10, "sent": 10000}, {"sends": 0}])[number]
@@ -389,22 +400,22 @@ class Libfabric(ShowTest):
         self.assert_route((0, 1), name="cxi", carried=100)
 
     def test_an_address_that_two_processes_have(self):
-        ranks = self.ranks(addresses=(("10.0.0.1", 5), ("10.0.0.1", 5)))
+        ranks = self.ranks(addresses=(("10.0.0.1", 5), ("10.0.0.1", 5)), chosen=self.OFI)
         self.show(*ranks)
         self.assertEqual(self.pairs[0, 1]["unknown"],
                          "several processes answer to the address that the sender used")
 
     def test_the_address_of_nobody(self):
-        self.show(*self.ranks(addresses=(("0.0.0.0", 5), ("0.0.0.0", 6))))
+        self.show(*self.ranks(addresses=(("0.0.0.0", 5), ("0.0.0.0", 6)), chosen=self.OFI))
         self.assertEqual(self.pairs[0, 1]["unknown"],
-                         "several processes answer to the address that the sender used")
-        self.show(*self.ranks(peers=(("10.9.9.9", 5), ("10.9.9.9", 6))))
+                         "the sender's counts name a peer whose address is not known")
+        self.show(*self.ranks(peers=(("10.9.9.9", 5), ("10.9.9.9", 6)), chosen=self.OFI))
         self.assertEqual(self.pairs[0, 1]["unknown"],
                          "nobody who was recorded answers to the address that the sender used")
 
     def test_loopback_within_a_node_only(self):
         addresses = (("127.0.0.1", 5), ("127.0.0.1", 6))
-        self.show(*self.ranks(provider="tcp;ofi_rxm", addresses=addresses))
+        self.show(*self.ranks(provider="tcp;ofi_rxm", addresses=addresses, chosen=self.OFI))
         self.assertEqual(self.pairs[0, 1]["routes"], [])
         self.show(*self.ranks(provider="tcp;ofi_rxm", addresses=addresses, hosts=("n", "n")))
         self.assert_route((0, 1), name="tcp;ofi_rxm", device="lo")
@@ -438,6 +449,11 @@ class Libfabric(ShowTest):
                           evidence="PML cm sends every message through the one endpoint that the "
                                    "sender opened")
         self.assertEqual(self.pairs[0, 1]["where"], "unknown")
+
+    def test_everything_goes_by_the_one_endpoint_of_cm(self):
+        self.show(*self.ranks(addresses=(("10.0.0.1", 5), ("10.0.0.1", 5))))
+        self.assert_route((0, 1), name="cxi", seen=False, carried=0, messages=10)
+        self.assertIsNone(self.pairs[0, 1]["unknown"])
 
     def test_an_mtl_without_libfabric(self):
         ranks = [Rank(number, 2, host="n%d" % number, pml="cm", mtl="psm2") for number in range(2)]
@@ -535,6 +551,26 @@ class Ucx(ShowTest):
         self.assertEqual((pair["remainder"], pair["remainder_is"]),
                          (990000, "collectives, one-sided operations and control"))
 
+    def test_small_ones_that_drown_in_what_was_counted(self):
+        lanes = [{"use": "am", "transport": "posix", "device": "memory"},
+                 {"use": "rma_bw", "transport": "tcp", "device": "lo"}]
+        zero, one = self.ranks(lanes, sent=400 + 5 * MIB)
+        a, c = ("10.0.0.1", 1), ("10.0.0.1", 2)
+        zero.connected(b.connection(a, c, sent=5 * MIB + 5000, interface="eth0"))
+        one.connected(b.connection(c, a))
+        self.show(zero.to(1, 8, 50).to(1, MIB, 5), one)
+        self.assertEqual([(route["name"], route["messages"]) for route in
+                          self.pairs[0, 1]["routes"]], [("posix", 50), ("tcp", 5)])
+
+    def test_operations_of_unknown_size(self):
+        zero, one = self.ranks([{"use": "am", "transport": "posix", "device": "memory"}])
+        zero.endpoint(1, uid(0), [{"address": uid(1), "sends": 10, "sent": 400, "unsized": 9, "lane": [
+            {"use": "am", "transport": "posix", "device": "memory"}]}], library="ucx")
+        self.show(zero.to(1, 1000, 10), one)
+        self.assert_route((0, 1), name="posix", messages=10, carried=400)
+        self.assertEqual((self.pairs[0, 1]["remainder"], self.pairs[0, 1]["remainder_is"]),
+                         (-9600, "operations whose bytes are not known"))
+
     def test_workers_of_one_sided_components_are_not_the_pml(self):
         zero, one = self.ranks([{"use": "am", "transport": "tcp", "device": "lo"}], sent=50000,
                                chosen={"pml": "ob1", "btl": "self,vader"})
@@ -621,7 +657,7 @@ class Unknown(ShowTest):
         self.assertEqual(self.reason(*ranks), "not all of the sender's connections were looked at")
 
     def test_a_full_list(self):
-        ranks = [Rank(number, 2, host="n%d" % number, pml="cm", mtl="ofi") for number in range(2)]
+        ranks = [Rank(number, 2, host="n%d" % number, netmod="ofi") for number in range(2)]
         for number, rank in enumerate(ranks):
             rank.endpoint(1, sockaddr("10.0.0.1", 5 + number), provider="cxi", format=2, unlisted=9)
         ranks[0].to(1, 100)
