@@ -329,7 +329,10 @@ static void say_uses(const struct fallback *found, struct mw_finding *finding)
         if (!use->messages && !mw_use_matters(use))
             continue;
         mw_finding_evidence(finding, mw_use_words(&found->used, use));
-        char *speed = mw_speed_words(&found->used, use, found->lead->speed, device_of(found->lead));
+        /* within a node the NIC's line rate is no measure */
+        int network = found->in->transports->ways.at[use->way].kind == MW_WAY_NETWORK;
+        char *speed = mw_speed_words(&found->used, use, network ? found->lead->speed : 0,
+                                     network ? device_of(found->lead) : "");
         if (speed)
             mw_finding_evidence(finding, speed);
     }
@@ -412,27 +415,27 @@ static char *advice_of(const struct fallback *found)
 {
     const struct mw_failure *lead = found->lead;
     int openmpi = !strcmp(mw_mpi_word(found->in, lead->process), "Open MPI");
-    const char *stop = "";
-    if (!found->dead && openmpi && !strcmp(lead->library, "libfabric"))
-        stop = " To make a job stop instead of falling back: mpirun --mca pml cm --mca mtl ofi.";
-    else if (!found->dead && openmpi)
-        stop = " To make a job stop instead of falling back: mpirun --mca pml ucx.";
-    if (!lead->native)
-        return mw_format("Find out why %s %s in %s%s. Most often a setting names what is not "
-                         "there, a limit is used up, or containers keep the processes apart.%s",
-                         lead->call, lead->hangs ? "does not return" : "fails",
-                         whole_library(lead) || !lead->provider[0] ? "UCX" : lead->provider,
-                         lead->log.count ? "; the log lines above are its own"
-                                         : ", which logged nothing about it",
-                         stop);
-    return mw_format(
-        "Find out why %s %s in %s%s. Most often the NIC's kernel driver, its user library and %s "
-        "were not updated together, a device or memory limit is used up by other processes, or "
-        "the scheduler gave the job no access to the NIC.%s",
-        lead->call, lead->hangs ? "does not return" : "fails",
-        whole_library(lead) || !lead->provider[0] ? "UCX" : lead->provider,
-        lead->log.count ? "; the log lines above are its own" : ", which logged nothing about it",
-        !strcmp(lead->library, "ucx") ? "UCX" : "libfabric", stop);
+    int ucx = !strcmp(lead->library, "ucx");
+    const char *library = ucx ? "UCX" : lead->library, *stop = "";
+    const char *what = whole_library(lead) || !lead->provider[0] ? library : lead->provider;
+    if (!found->dead && openmpi)
+        stop = ucx ? " To make a job stop instead of falling back: mpirun --mca pml ucx."
+                   : " To make a job stop instead of falling back: mpirun --mca pml cm --mca mtl "
+                     "ofi.";
+    char *find = mw_format(
+        "Find out why %s %s in %s%s.", lead->call, lead->hangs ? "does not return" : "fails", what,
+        lead->log.count ? "; the log lines above are its own" : ", which logged nothing about it");
+    char *advice =
+        lead->native
+            ? mw_format("%s Most often the NIC's kernel driver, its user library and %s were not "
+                        "updated together, a device or memory limit is used up by other "
+                        "processes, or the scheduler gave the job no access to the NIC.%s",
+                        find, library, stop)
+            : mw_format("%s Most often a setting names what is not there, a limit is used up, or "
+                        "containers keep the processes apart.%s",
+                        find, stop);
+    free(find);
+    return advice;
 }
 
 /* Processes that cannot see each other's memory or files. */

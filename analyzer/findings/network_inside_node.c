@@ -24,7 +24,8 @@ struct inside {
     struct mw_crowd crowd;
     MW_VECTOR(uint32_t) pairs; /* numbers of those that do */
     uint64_t messages, bytes, carried, all_messages, all_bytes;
-    uint32_t way; /* the one with the most bytes */
+    uint64_t unknown; /* pairs of which it is not known */
+    uint32_t way;     /* the one with the most bytes */
     uint64_t way_bytes;
     unsigned first_class, last_class;
 };
@@ -75,6 +76,7 @@ static void add_pair(struct inside *inside, uint32_t number)
     int leaves = 0;
     inside->all_messages += pair->messages;
     inside->all_bytes += pair->bytes;
+    inside->unknown += pair->messages && !pair->routes.count;
     for (size_t r = 0; r < pair->routes.count && !leaves; r++)
         leaves = leaves_node(inside->in, &pair->routes.at[r]);
     if (!leaves || !can_share(inside, pair->src, pair->dst))
@@ -190,15 +192,16 @@ static char *title_of(const struct inside *inside)
 {
     const struct mw_way *way = &inside->in->transports->ways.at[inside->way];
     char *name = mw_way_words(way), *share, *title;
+    const char *least = inside->unknown ? "At least " : ""; /* what the others use is not known */
     if (!inside->messages)
         share = mw_text_copy("Collectives");
     else if (inside->all_bytes) {
         char *percent = mw_number_percent((double)inside->bytes / (double)inside->all_bytes);
-        share = mw_format("%s of the bytes", percent);
+        share = mw_format("%s%s of the bytes", least, percent);
         free(percent);
     } else {
         char *percent = mw_number_percent((double)inside->messages / (double)inside->all_messages);
-        share = mw_format("%s of the messages", percent);
+        share = mw_format("%s%s of the messages", least, percent);
         free(percent);
     }
     title = mw_format("%s between ranks of one node left through the network, %s, though the "
