@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "analyzer/findings/idle.h"
 #include "analyzer/findings/words.h"
@@ -131,6 +132,41 @@ static void look_at_ucx(struct state *state, const struct mw_idle *idle)
     free(device);
 }
 
+static int names_provider(const char *list, const char *provider)
+{
+    while (*list) {
+        size_t length = strcspn(list, ",");
+        if (length == strlen(provider) && !strncasecmp(list, provider, length))
+            return 1;
+        list += length + (list[length] == ',');
+    }
+    return 0;
+}
+
+/* Lists of providers that an MPI library keeps itself. Open MPI's list of those to use wins over
+ * the one of those not to use. */
+static void look_at_providers(struct state *state, const struct mw_idle *idle)
+{
+    static const struct {
+        const char *name;
+        int use;
+    } lists[] = {
+        {"OMPI_MCA_mtl_ofi_provider_include", 1}, {"OMPI_MCA_opal_common_ofi_provider_include", 1},
+        {"OMPI_MCA_mtl_ofi_provider_exclude", 0}, {"OMPI_MCA_opal_common_ofi_provider_exclude", 0},
+        {"MPIR_CVAR_OFI_USE_PROVIDER", 1},        {"I_MPI_OFI_PROVIDER", 1}};
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+        const struct mw_setting *setting = mw_settings_find(state->in->settings, lists[i].name);
+        const struct mw_setting_variant *on =
+            setting ? mw_setting_on(setting, (uint32_t)mw_crowd_first(&state->crowd)) : NULL;
+        if (!on || !on->in_force.value[0])
+            continue;
+        struct mw_exclusion how = {setting, on, !lists[i].use};
+        if (names_provider(on->in_force.value, idle->provider) != lists[i].use)
+            take(state, &how, mw_format("libfabric's provider %s", idle->provider), 1);
+        return;
+    }
+}
+
 static void look_at_libraries(struct state *state)
 {
     int ucx = has_library(state, "libucp."), ofi = has_library(state, "libfabric.");
@@ -140,6 +176,8 @@ static void look_at_libraries(struct state *state)
             look_at_ucx(state, idle);
         if (ofi && strcmp(idle->library, "ucx"))
             look_at_list(state, "FI_PROVIDER", idle->provider, "libfabric's provider");
+        if (ofi && !strcmp(idle->library, "libfabric"))
+            look_at_providers(state, idle);
     }
 }
 
@@ -177,11 +215,11 @@ static char *common_file(const struct state *state, long *first, long *last)
 /* "by the environment", where all of them are set there. */
 static const char *common_origin(const struct state *state)
 {
-    enum mw_setting_origin origin = state->list.at[0].how.variant->in_force.origin;
+    const char *words = mw_place_words(&state->list.at[0].how.variant->in_force);
     for (size_t i = 1; i < state->list.count; i++)
-        if (state->list.at[i].how.variant->in_force.origin != origin)
+        if (strcmp(mw_place_words(&state->list.at[i].how.variant->in_force), words))
             return "by settings";
-    return mw_origin_words(origin);
+    return words;
 }
 
 static char *title_of(const struct state *state)

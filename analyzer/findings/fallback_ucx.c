@@ -95,8 +95,8 @@ static void say_settings(const struct mw_finding_input *in, uint32_t process,
         if (!on)
             continue;
         char *words = mw_setting_words(setting, on);
-        mw_finding_evidence(
-            finding, mw_format("asked for %s: %s", mw_origin_words(on->in_force.origin), words));
+        mw_finding_evidence(finding,
+                            mw_format("asked for %s: %s", mw_place_words(&on->in_force), words));
         free(words);
     }
 }

@@ -128,8 +128,8 @@ static void say_setting(const struct inside *inside, const char *what,
         mw_crowd_end(&some);
     }
     mw_finding_evidence(finding, mw_format("shared memory is %s %s%s%s: %s", what,
-                                           mw_origin_words(variant->in_force.origin),
-                                           names ? " of " : "", names ? names : "", words));
+                                           mw_place_words(&variant->in_force), names ? " of " : "",
+                                           names ? names : "", words));
     free(words);
     free(names);
 }

@@ -78,17 +78,18 @@ char *mw_setting_words(const struct mw_setting *setting, const struct mw_setting
                      variant->in_force.source);
 }
 
-const char *mw_origin_words(enum mw_setting_origin origin)
+const char *mw_place_words(const struct mw_setting_place *place)
 {
-    switch (origin) {
+    static const char command_line[] = "by the launcher's command line";
+    switch (place->origin) {
     case MW_ORIGIN_FILE:
         return "by a file, not by your environment";
     case MW_ORIGIN_OVERRIDE:
         return "by a file that wins over your environment";
     case MW_ORIGIN_COMMAND_LINE:
-        return "by the launcher's command line";
-    default:
-        return "by the environment";
+        return command_line;
+    default: /* launchers hand their command line on in the environment */
+        return strstr(place->source, "command line") ? command_line : "by the environment";
     }
 }
 

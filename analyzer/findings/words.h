@@ -23,8 +23,8 @@ char *mw_fabric_words(const char *library, const char *provider, const char *dom
 char *mw_failure_words(const struct mw_failure *failure);
 /* "OMPI_MCA_pml=^ucx (/etc/openmpi/openmpi-mca-params.conf:75)". */
 char *mw_setting_words(const struct mw_setting *setting, const struct mw_setting_variant *variant);
-/* "by that file, not by your environment" and the like. Static. */
-const char *mw_origin_words(enum mw_setting_origin origin);
+/* "by a file, not by your environment" and the like. Static. */
+const char *mw_place_words(const struct mw_setting_place *place);
 
 /* Did it end before the real MPI_Init returned? */
 int mw_died_in_init(const struct mw_process *process);

@@ -361,6 +361,21 @@ class Excluded(Findings):
         self.says(finding, "by the environment", "not in the list, OMPI_MCA_pml=ob1")
         self.assertNotIn("not by your environment", finding["title"])
 
+    def test_lists_of_providers(self):
+        for name, value, fires in (("include", "psm2,verbs", True), ("include", "psm2,cxi", False),
+                                   ("exclude", "tcp,cxi", True), ("exclude", "tcp", False)):
+            ranks = two_over_tcp()
+            for rank in ranks:
+                f.modules(rank, "/usr/lib/libfabric.so.1")
+                f.offer(rank)
+                facts(rank, ("env", "OMPI_MCA_mtl_ofi_provider_" + name, value,
+                             "environment, from the command line of mpirun (pid 7)"))
+            finding = self.only(ranks, "excluded" if fires else "idle-fabric",
+                                "critical" if fires else "warning")
+            if fires:
+                self.says(finding, "libfabric's provider cxi is excluded by the launcher's command "
+                          "line", "OMPI_MCA_mtl_ofi_provider_" + name)
+
     def test_the_environment_wins(self):
         """Allowed again, so nothing is excluded; that it was not used is another matter."""
         ranks = debian(with_infiniband(two_over_tcp()), ("pml", "^ucx", 75))
