@@ -53,12 +53,21 @@ def outer(process):
     return [endpoint for endpoint in process.endpoints if not endpoint["inner"]]
 
 
+NO_DATA = -61
+
+
 def failed(process):
+    """What failed, but for questions to which the answer is "nothing of that kind": Open MPI 5 asks one."""
     return [
         (attempt["call"], attempt["result"], attempt["words"], attempt["provider"])
         for attempt in process.attempts
-        if attempt["result"]
+        if attempt["result"] and (attempt["call"], attempt["result"]) != ("fi_getinfo", NO_DATA)
     ]
+
+
+def logged(process):
+    """The lines of the test provider; others of libfabric 2 log at every start that they have nothing."""
+    return [line for line in process.log if line["provider"] == "cxi"]
 
 
 def coverage(process):
@@ -106,10 +115,11 @@ def a_provider_that_works(mpi, folder, provider):
         opened = calls_of(process, "fi_endpoint", provider)[0]
         same(opened["endpoint"], outer(process)[0]["id"], "endpoint of the attempt")
         module = process.modules[opened["caller"]]
-        check("mtl_ofi" in module["path"], "caller: %s" % module["path"])
+        check("mtl_ofi" in module["path"] or "libmpi." in module["path"], module["path"])
         same(process.choice("mtl", "ofi")["how"], "selected", "the MTL")
         if provider != "sockets":  # which warns of buffers
-            same(process.log, [], "log lines of a healthy run")
+            lines = [line for line in process.log if line["provider"] in provider.split(";")]
+            same(lines, [], "log lines of a healthy run")
         check(process.choice("version", "libfabric"), "no version of libfabric")
 
 
@@ -174,13 +184,12 @@ def a_card_that_fails(mpi, folder, step):
         if step == "getinfo":
             offers = {o["provider"] for a in process.attempts for o in a["offers"]}
             check("cxi" not in offers, "the card was offered: %s" % offers)
-            texts = [line["text"] for line in process.log]
+            texts = [line["text"] for line in logged(process)]
             same(texts, ["node0: cxil_get_device_list returned: -22"], "log")
             continue
         same(failed(process), [FAILURES[step] + ("cxi",)], "what failed")
-        words = [(line["subsystem"], line["text"]) for line in process.log]
-        same({line["level"] for line in process.log} - {"warn"}, set(), "levels")
-        same({line["provider"] for line in process.log} - {"cxi"}, set(), "providers")
+        words = [(line["subsystem"], line["text"]) for line in logged(process)]
+        same({line["level"] for line in logged(process)} - {"warn"}, set(), "levels")
         if step == "enable":
             same(words, ENABLE_LOG, "log")
         check(words or step == "fabric", "nothing was logged")
@@ -228,7 +237,7 @@ def an_abort_in_mpi_init_is_explained(mpi, folder):
     check(explained, "nobody says what failed")
     for process in explained:
         same(failed(process), [FAILURES["enable"] + ("cxi",)], "what failed")
-        same([line["text"] for line in process.log], [text for _, text in ENABLE_LOG], "log")
+        same([line["text"] for line in logged(process)], [text for _, text in ENABLE_LOG], "log")
         check(not process.has_rank, "it never got through MPI_Init")
 
 
@@ -279,7 +288,7 @@ def a_flood_of_log_lines(mpi, folder):
         same(retries, [lines // 4] * 4, "counts of what repeats")
         dropped = [line for line in process.log if "dropped" in line["text"]]
         check(1 <= len(dropped) <= 4, "%d lines of one place" % len(dropped))
-        total = sum(line["count"] for line in process.log) + process.log_lost
+        total = sum(line["count"] for line in logged(process)) + process.log_lost
         same(total, 2 * lines, "all lines")
     size = sum(entry.stat().st_size for entry in os.scandir(os.path.join(folder, "job.mpiw")))
     check(size < 1 << 20, "the trace has %d bytes" % size)
@@ -294,7 +303,7 @@ def what_the_user_lets_libfabric_print(mpi, folder, level):
     check("Failed to allocate control TXQ" in plain.stderr, "nothing is printed")
     job, path = mpi.record(1, [mpi.build("hello.c")], folder, env=env)
     same(result(job), result(plain), "what a user sees")
-    texts = [line["text"] for line in Trace(path).rank(0).log if line["level"] == "warn"]
+    texts = [line["text"] for line in logged(Trace(path).rank(0)) if line["level"] == "warn"]
     for _, text in ENABLE_LOG:
         check(text in texts, "not in the trace: %s" % text)
 
@@ -309,7 +318,7 @@ def what_a_provider_says_before_it_aborts(mpi, folder, level):
     check("this is the end" in plain.stderr, "it is not printed without us")
     job, path = mpi.record(1, [mpi.build("hello.c")], folder, env=env)
     same(result(job), result(plain), "what a user sees")
-    texts = [line["text"] for line in Trace(path).rank(0).log]
+    texts = [line["text"] for line in logged(Trace(path).rank(0))]
     check("node0: this is the end" in texts, "log: %s" % texts)
 
 
@@ -323,7 +332,7 @@ def somebody_else_takes_the_log(mpi, folder, mode):
     check("import 0" in plain.stdout and "taken: node0" in plain.stdout, plain.stdout)
     job, path = mpi.record(1, program, folder, env=env)
     same(result(job), result(plain), "what a user sees")
-    texts = [line["text"] for line in Trace(path).rank(0).log]
+    texts = [line["text"] for line in logged(Trace(path).rank(0))]
     wanted = "cxil_get_device_list" if mode == "late" else "cxip_ep_ctrl_init"
     check(any(wanted in text for text in texts), "log: %s" % texts)
 

@@ -4,6 +4,7 @@
  * as containers do: "nocma program argument…". It tries one itself first: exit code 3 when that
  * was not refused.
  */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
