@@ -22,7 +22,7 @@ case $host in
     10.*) number=${host##*.} ;;
     *) number=${host#node} ;;
 esac
-exec ip netns exec "%(prefix)s$number" unshare -u -i sh -c "hostname node$number; exec $*"
+exec ip netns exec "%(prefix)s$number" unshare -u -i sh -c "hostname node$number; $*"
 """
 
 
