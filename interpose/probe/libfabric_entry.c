@@ -26,7 +26,9 @@ static void *real_of(const char *name, const char *node, const void *caller)
         real = node ? dlvsym(RTLD_NEXT, name, node) : dlsym(RTLD_NEXT, name);
     if (!real) /* takes the table of loaded objects, which nobody needs who never calls MPI */
         real = mw_real_find(name, node, caller);
-    return real || !node ? real : mw_real_find(name, NULL, caller);
+    if (!real && node)
+        real = mw_real_find(name, NULL, caller);
+    return real ? real : mw_real_anywhere(name, node);
 }
 
 typedef int (*getinfo_fn)(uint32_t version, const char *node, const char *service, uint64_t flags,

@@ -274,7 +274,8 @@ static void *real_of(struct cache *cache, const char *name, const char *version,
 {
     if (atomic_load_explicit(&mw_recorder.state, memory_order_relaxed) == MW_IDLE) {
         void *next = dlvsym(RTLD_NEXT, name, version);
-        return next ? next : mw_real_find(name, version, caller);
+        next = next ? next : mw_real_find(name, version, caller);
+        return next ? next : mw_real_anywhere(name, version);
     }
     cache_check();
     uintptr_t key = (uintptr_t)caller;
@@ -285,6 +286,7 @@ static void *real_of(struct cache *cache, const char *name, const char *version,
             return real;
     }
     void *real = mw_real_find(name, version, caller);
+    real = real ? real : mw_real_anywhere(name, version);
     atomic_store(&entry->caller, 0);
     atomic_store(&entry->real, (uintptr_t)real);
     atomic_store(&entry->caller, key);

@@ -29,6 +29,8 @@ static const char *const names[MW_UCX_FUNCTIONS] = {
 void *mw_ucx_find(enum mw_ucx_function function, const void *caller)
 {
     void *real = mw_real_find(names[function], NULL, caller);
+    if (!real && !library)
+        real = mw_real_anywhere(names[function], NULL);
     if (!real) {
         mw_health("ucx-function",
                   "a UCX function was called that no loaded UCX has: the call was refused as UCX "
@@ -106,6 +108,8 @@ static int take_library(const struct mw_module_entry *found)
 void *mw_ucx_enter(const void *caller)
 {
     void *init = mw_real_find("ucp_init_version", NULL, caller);
+    if (!init)
+        init = mw_real_anywhere("ucp_init_version", NULL);
     if (!init)
         return mw_ucx_find(MW_UCX_init_version, caller); /* says so */
     const struct mw_module_entry *found = mw_modules_locate(init);
