@@ -7,7 +7,7 @@
 
 /* Pairs of one kind that use another way than the usual one. */
 struct mw_dissent {
-    int between;               /* nodes; else within them */
+    const char *kind;          /* "within nodes", "between nodes" ... */
     const char *name, *usual;  /* ways */
     MW_VECTOR(uint32_t) pairs; /* ascending */
     struct mw_crowd crowd;     /* their ranks */

@@ -9,10 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/findings/spaces.h"
 #include "analyzer/findings/words.h"
 
 #define PAIRS_SHOWN 6
-#define KINDS       2 /* within nodes, between nodes */
+#define KINDS       3 /* within nodes, between nodes, within nodes without sharing memory */
+
+static const char *const kinds[KINDS] = {"within nodes", "between nodes",
+                                         "within nodes, in different namespaces"};
 
 /* Ways that count as the same have the same number. */
 struct same_ways {
@@ -23,6 +27,7 @@ struct same_ways {
 
 struct comparison {
     const struct mw_finding_input *in;
+    struct mw_spaces *spaces; /* by process */
     struct same_ways same;
     uint32_t *count;      /* pairs by [kind][class][same way] */
     unsigned char *usual; /* ways that are usual in a class or next to it, likewise */
@@ -49,11 +54,16 @@ static void find_same_ways(struct comparison *comparison)
     }
 }
 
-static int kind_of(const struct mw_pair_transport *pair)
+static int kind_of(const struct comparison *comparison, const struct mw_pair_transport *pair)
 {
-    if (pair->src == pair->dst)
+    const struct mw_model *model = comparison->in->model;
+    int64_t a = mw_model_rank(model, pair->src), b = mw_model_rank(model, pair->dst);
+    if (pair->src == pair->dst || pair->where == MW_WHERE_UNKNOWN)
         return -1;
-    return pair->where == MW_WHERE_NODE ? 0 : pair->where == MW_WHERE_NETWORK ? 1 : -1;
+    if (pair->where != MW_WHERE_NODE)
+        return 1;
+    return a < 0 || b < 0 || mw_spaces_share(&comparison->spaces[a], &comparison->spaces[b]) ? 0
+                                                                                             : 2;
 }
 
 static size_t cell(const struct comparison *comparison, unsigned kind, unsigned class, uint32_t way)
@@ -75,7 +85,7 @@ static const struct mw_route *route_of(const struct mw_pair_transport *pair, uns
 
 static void count_pair(struct comparison *comparison, const struct mw_pair_transport *pair)
 {
-    int kind = kind_of(pair);
+    int kind = kind_of(comparison, pair);
     size_t classes;
     const struct mw_pair_class *class =
         mw_tally_classes(comparison->in->tally, pair->src, pair->dst, &classes);
@@ -111,7 +121,7 @@ static void find_usual(struct comparison *comparison)
 /* The unusual way of a pair; -1 when all is usual. */
 static int64_t unusual(const struct comparison *comparison, const struct mw_pair_transport *pair)
 {
-    int kind = kind_of(pair);
+    int kind = kind_of(comparison, pair);
     size_t classes;
     const struct mw_pair_class *class =
         mw_tally_classes(comparison->in->tally, pair->src, pair->dst, &classes);
@@ -173,8 +183,7 @@ char *mw_dissent_title(const struct mw_finding_input *in, const struct mw_dissen
         pairs = mw_list_add(pairs, " and ", mw_format("%zu more", count - PAIRS_SHOWN));
     char *title =
         mw_format("%zu pair%s %s use%s %s, the others %s: %s", count, count == 1 ? "" : "s",
-                  dissent->between ? "between nodes" : "within nodes", count == 1 ? "s" : "",
-                  dissent->name, dissent->usual, pairs);
+                  dissent->kind, count == 1 ? "s" : "", dissent->name, dissent->usual, pairs);
     free(pairs);
     return title;
 }
@@ -211,12 +220,12 @@ static void collect(const struct comparison *comparison, struct mw_dissents *out
         int64_t way = unusual(comparison, pair);
         if (way < 0)
             continue;
-        unsigned kind = (unsigned)kind_of(pair);
+        unsigned kind = (unsigned)kind_of(comparison, pair);
         size_t at = mw_index_put(&index, (uint64_t)way * KINDS + kind);
         if (at == out->all.count) {
             struct mw_dissent *added = mw_vector_add(&out->all);
             mw_crowd_begin(&added->crowd, comparison->in->model);
-            added->between = kind == 1;
+            added->kind = kinds[kind];
             added->name = comparison->same.names.at[way];
             added->usual = usual_name(comparison, kind, (uint32_t)way);
         }
@@ -231,6 +240,7 @@ static void collect(const struct comparison *comparison, struct mw_dissents *out
 void mw_dissents_find(const struct mw_finding_input *in, struct mw_dissents *out)
 {
     struct comparison comparison = {.in = in};
+    comparison.spaces = mw_spaces_read(in->model);
     find_same_ways(&comparison);
     size_t cells = KINDS * (size_t)MW_SIZE_CLASSES * comparison.same.names.count + 1;
     comparison.count = mw_alloc(cells, sizeof(*comparison.count));
@@ -240,6 +250,7 @@ void mw_dissents_find(const struct mw_finding_input *in, struct mw_dissents *out
     find_usual(&comparison);
     *out = (struct mw_dissents){0};
     collect(&comparison, out);
+    free(comparison.spaces);
     mw_index_free(&comparison.same.index);
     free(comparison.same.names.at);
     free(comparison.same.number);

@@ -411,7 +411,7 @@ static char *cost_of(const struct fallback *found)
     return cost;
 }
 
-static char *advice_of(const struct fallback *found)
+static char *advice_of(const struct fallback *found, const char *asked)
 {
     const struct mw_failure *lead = found->lead;
     int openmpi = !strcmp(mw_mpi_word(found->in, lead->process), "Open MPI");
@@ -431,6 +431,9 @@ static char *advice_of(const struct fallback *found)
                         "updated together, a device or memory limit is used up by other "
                         "processes, or the scheduler gave the job no access to the NIC.%s",
                         find, library, stop)
+        : asked
+            ? mw_format("%s Most often %s names what is not there: ucx_info -d shows what is.%s",
+                        find, asked, stop)
             : mw_format("%s Most often a setting names what is not there, a limit is used up, or "
                         "containers keep the processes apart.%s",
                         find, stop);
@@ -483,7 +486,10 @@ static void report(const struct fallback *found, struct mw_findings *out)
                                      "nodes it would be felt");
     else
         finding->cost = cost_of(found);
-    finding->advice = advice_of(found);
+    const char *asked = strcmp(found->lead->library, "ucx")
+                            ? NULL
+                            : mw_fallback_ucx_asked(found->in, found->lead->process, finding);
+    finding->advice = advice_of(found, asked);
     mw_crowd_give(&found->crowd, finding);
 }
 

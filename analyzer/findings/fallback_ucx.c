@@ -83,12 +83,12 @@ static void look_at(struct search *search, uint32_t number)
     }
 }
 
-/* Who asked for it by name. */
-static void say_settings(const struct mw_finding_input *in, uint32_t process,
-                         struct mw_finding *finding)
+const char *mw_fallback_ucx_asked(const struct mw_finding_input *in, uint32_t process,
+                                  struct mw_finding *finding)
 {
-    static const char *const names[] = {"UCX_TLS", "UCX_NET_DEVICES",
+    static const char *const names[] = {"UCX_TLS", "UCX_NET_DEVICES", "UCX_SHM_DEVICES",
                                         "OMPI_MCA_opal_common_ucx_tls"};
+    const char *first = NULL;
     for (size_t i = 0; in->settings && i < sizeof(names) / sizeof(names[0]); i++) {
         const struct mw_setting *setting = mw_settings_find(in->settings, names[i]);
         const struct mw_setting_variant *on = setting ? mw_setting_on(setting, process) : NULL;
@@ -98,7 +98,9 @@ static void say_settings(const struct mw_finding_input *in, uint32_t process,
         mw_finding_evidence(finding,
                             mw_format("asked for %s: %s", mw_place_words(&on->in_force), words));
         free(words);
+        first = first ? first : setting->name;
     }
+    return first;
 }
 
 static void report(const struct mw_finding_input *in, const struct missing *missing,
@@ -119,7 +121,7 @@ static void report(const struct mw_finding_input *in, const struct missing *miss
                   "without",
                   share, missing->names));
     mw_finding_evidence(finding, mw_format("ucx logged on %s: \"%s\"", who, missing->line->text));
-    say_settings(in, missing->process, finding);
+    mw_fallback_ucx_asked(in, missing->process, finding);
     for (size_t i = 0; i < used.uses.count; i++) {
         const struct mw_use *use = &used.uses.at[i];
         if (!use->messages && !mw_use_matters(use))

@@ -47,9 +47,7 @@ static int can_share(const struct inside *inside, int64_t src, int64_t dst)
 {
     const struct mw_model *model = inside->in->model;
     int64_t a = mw_model_rank(model, src), b = mw_model_rank(model, dst);
-    return a >= 0 && b >= 0 &&
-           !mw_spaces_differ(&inside->spaces[a], &inside->spaces[b], MW_SPACE_IPC) &&
-           !mw_spaces_differ(&inside->spaces[a], &inside->spaces[b], MW_SPACE_MOUNT);
+    return a >= 0 && b >= 0 && mw_spaces_share(&inside->spaces[a], &inside->spaces[b]);
 }
 
 static void add_route(struct inside *inside, const struct mw_route *route)

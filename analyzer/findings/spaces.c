@@ -45,3 +45,8 @@ const char *mw_space_word(enum mw_space space)
     static const char *const words[MW_SPACES] = {"user", "pid", "ipc", "mount"};
     return words[space];
 }
+
+int mw_spaces_share(const struct mw_spaces *a, const struct mw_spaces *b)
+{
+    return !mw_spaces_differ(a, b, MW_SPACE_IPC) && !mw_spaces_differ(a, b, MW_SPACE_MOUNT);
+}

@@ -20,6 +20,8 @@ struct mw_spaces {             /* of one process; "" not known */
 struct mw_spaces *mw_spaces_read(const struct mw_model *model);
 /* Known to be in different ones. */
 int mw_spaces_differ(const struct mw_spaces *a, const struct mw_spaces *b, enum mw_space space);
+/* Could they share memory, as far as is known? */
+int mw_spaces_share(const struct mw_spaces *a, const struct mw_spaces *b);
 const char *mw_space_word(enum mw_space space); /* "user", "pid", "ipc", "mount" */
 
 #endif

@@ -203,10 +203,12 @@ class Fallback(Findings):
         ranks = two_over_tcp()
         for rank in ranks:
             f.modules(rank, "/usr/lib/openmpi/mca_pml_ucx.so", "/usr/lib/libucp.so.0")
+            facts(rank, ("env", "UCX_TLS", "rc"))
             rank.attempt(1, "ucp_init", library="ucx", result=-16, words="No such device",
                          caller=1, start=1300, end=1400)
         finding = self.only(ranks, "fallback", "warning")
         self.says(finding, "UCX was tried first; ucp_init returned -16 (No such device)",
+                  "UCX_TLS=rc (environment)", "Most often UCX_TLS names what is not there",
                   "--mca pml ucx")
 
     def ucx_asked_for(self, line, tls, transport, device):
@@ -594,6 +596,15 @@ class Disagree(Findings):
         findings = {one["id"]: one for one in self.found(finish(ranks))}
         self.assertIn("transports-disagree", findings)
         self.says(findings["transports-disagree"], "the other way round")
+
+    def test_silent_about_pairs_that_cannot_share_memory(self):
+        ranks = [openmpi(rank, 4) for rank in range(4)]
+        exchange(ranks)
+        for rank in ranks:
+            facts(rank, ("namespace", "ipc", "ipc:[%d]" % (rank.rank // 2)))
+        f.sockets(ranks, {(src, dst): 103 * MEBI for src in range(4) for dst in range(4)
+                          if src // 2 != dst // 2})
+        self.none(finish(ranks))
 
     def test_silent_about_kinds_of_pairs(self):
         """Shared memory within nodes, TCP between them, copies once or twice by size."""
