@@ -168,6 +168,10 @@ static const char *say_cause(const struct inside *inside, struct mw_finding *fin
     if (!strcmp(way->layer, "UCX") || strstr(way->layer, "ucx")) {
         if (say_exclusion(inside, "UCX_TLS", "posix", finding))
             advice = "Add UCX's shared memory to the list (UCX_TLS=...,sm), or leave UCX_TLS out.";
+        else if (say_exclusion(inside, "UCX_TLS", "cma", finding))
+            advice =
+                "Add cma (or sm, which has it) to UCX_TLS, or leave UCX_TLS out: without a way "
+                "to copy at once UCX sends large messages through the network.";
     } else if (!strcmp(way->layer, "libfabric") && choice && strstr(choice, "cm")) {
         mw_finding_evidence(finding, mw_format("%s sends everything through one provider, also "
                                                "within a node",

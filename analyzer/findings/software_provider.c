@@ -8,6 +8,7 @@
 
 #include "analyzer/findings/idle.h"
 #include "analyzer/findings/words.h"
+#include "analyzer/render/labels.h"
 
 static int emulates(const struct mw_way *way)
 {
@@ -77,6 +78,58 @@ static void report(const struct mw_finding_input *in, const struct mw_crowd *cro
     mw_used_end(&used);
 }
 
+/* The name in "libcxi-fi.so", where it is that of a provider that drives NICs; else NULL. */
+static char *native_library(const char *path)
+{
+    const char *file = mw_basename(path), *end = strstr(file, "-fi.so");
+    if (strncmp(file, "lib", 3) || !end)
+        return NULL;
+    char *name = mw_format("%.*s", (int)(end - file - 3), file + 3);
+    if (mw_fabric_native("libfabric", name))
+        return name;
+    free(name);
+    return NULL;
+}
+
+/* FI_PROVIDER hides the others, so whether one of them has a device here is not known; but that
+ * the library of a native one was put there is. */
+static void find_hidden(const struct mw_finding_input *in, const struct mw_crowd *crowd,
+                        struct mw_findings *out)
+{
+    const struct mw_process *process = mw_trace_process(in->model->trace, mw_crowd_first(crowd));
+    struct mw_exclusion how;
+    struct mw_used used;
+    for (size_t i = 0; in->settings && i < process->module_count; i++) {
+        char *name = native_library(process->modules[i].path);
+        if (!name || mw_setting_excludes(in->settings, "FI_PROVIDER", name, &how) <= 0) {
+            free(name);
+            continue;
+        }
+        mw_used_begin(&used, in, crowd, MW_ANYWHERE);
+        const struct mw_use *use = mw_used_first(&used, emulates);
+        char *share = mw_crowd_share(crowd), *words = mw_setting_words(how.setting, how.variant);
+        struct mw_finding *finding = mw_finding_add(
+            out, "software-provider", MW_NOTICE,
+            mw_format("libfabric used %s, which emulates a fabric over sockets, on %s, and was not "
+                      "allowed to look at %s",
+                      in->transports->ways.at[use->way].name, share, name));
+        mw_finding_evidence(finding, mw_use_words(&used, use));
+        mw_finding_evidence(finding, mw_format("the choice is set %s: %s",
+                                               mw_place_words(&how.variant->in_force), words));
+        mw_finding_evidence(finding, mw_format("%s was loaded; whether it has a device here is not "
+                                               "known",
+                                               process->modules[i].path));
+        finding->advice =
+            mw_format("Run once without FI_PROVIDER, or look with fi_info -p %s.", name);
+        mw_crowd_give(crowd, finding);
+        free(share);
+        free(words);
+        free(name);
+        mw_used_end(&used);
+        return;
+    }
+}
+
 static void find(const struct mw_finding_input *in, struct mw_findings *out)
 {
     struct mw_crowd crowd;
@@ -90,6 +143,8 @@ static void find(const struct mw_finding_input *in, struct mw_findings *out)
     mw_used_end(&used);
     if (matters && fast.devices.count && !mw_findings_concern(out, "fallback", &crowd))
         report(in, &crowd, &fast, out);
+    else if (matters && !mw_findings_concern(out, "fallback", &crowd))
+        find_hidden(in, &crowd, out);
     mw_fast_end(&fast);
     mw_crowd_end(&crowd);
 }

@@ -307,6 +307,14 @@ class SoftwareProvider(Findings):
     def test_silent_without_a_native_one(self):
         self.none(self.job(offers=False))
 
+    def test_hidden_by_a_setting(self):
+        ranks = self.job(offers=False)
+        for rank in ranks:
+            f.modules(rank, f.OFI, "/usr/lib/libfabric.so.1", "/opt/fabric/libcxi-fi.so")
+        finding = self.only(ranks, "software-provider", "notice")
+        self.says(finding, "was not allowed to look at cxi", "FI_PROVIDER=sockets (environment)",
+                  "/opt/fabric/libcxi-fi.so was loaded")
+
     def test_a_failure_is_a_fallback(self):
         self.only(self.job(failing=True), "fallback", "critical")
 
