@@ -23,6 +23,7 @@ enum cause { REFUSED, USER_NAMESPACE, PID_NAMESPACE, PTRACE_SCOPE, CAUSES };
 
 struct off { /* single copies that do not happen, of one cause */
     struct mw_crowd crowd;
+    struct mw_crowd met;             /* of these, who was refused */
     uint64_t pairs, messages, bytes; /* large ones */
     uint64_t refused, error;         /* calls, errno */
     uint32_t process;                /* that was refused first */
@@ -187,6 +188,8 @@ static void look_at_pair(struct search *search, uint32_t number)
         off->network += bytes;
         off->way = way;
     }
+    if (peer)
+        mw_crowd_add(&off->met, met);
     if (peer && !off->error) {
         off->error = peer->error;
         off->process = met;
@@ -249,15 +252,18 @@ static char *title_of(const struct search *search, enum cause cause)
     char *how = network ? mw_format("went over %s", network)
                         : mw_format("%s copied twice", off->messages == 1 ? "was" : "were");
     const char *plural = off->messages == 1 ? "" : "s";
+    int all = off->met.count == off->crowd.count; /* else only some are kept from it */
+    char *whom = all ? mw_text_copy(names) : mw_crowd_names(&off->met);
     if (cause == REFUSED)
-        title = mw_format("The kernel refuses process_vm_readv between %s (%s): %s message%s above "
-                          "the eager size, %s, %s",
-                          names, why, messages, plural, bytes, how);
+        title = mw_format("The kernel refuses process_vm_readv %s %s (%s): %s message%s above the "
+                          "eager size, %s, %s",
+                          all ? "between" : "to", whom, why, messages, plural, bytes, how);
     else
         title = mw_format("No single copies between %s, as %s: %s message%s above the eager size, "
                           "%s, %s",
                           names, why, messages, plural, bytes, how);
     free(network);
+    free(whom);
     free(how);
     free(names);
     free(why);
@@ -364,8 +370,10 @@ static unsigned eager_class(const struct mw_finding_input *in)
 static void find(const struct mw_finding_input *in, struct mw_findings *out)
 {
     struct search search = {.in = in, .eager = eager_class(in)};
-    for (int c = 0; c < CAUSES; c++)
+    for (int c = 0; c < CAUSES; c++) {
         mw_crowd_begin(&search.off[c].crowd, in->model);
+        mw_crowd_begin(&search.off[c].met, in->model);
+    }
     mw_crowd_begin(&search.unwilling, in->model);
     search.spaces = mw_spaces_read(in->model);
     find_unwilling(&search);
@@ -376,6 +384,7 @@ static void find(const struct mw_finding_input *in, struct mw_findings *out)
         if (search.off[c].messages)
             report(&search, (enum cause)c, out);
         mw_crowd_end(&search.off[c].crowd);
+        mw_crowd_end(&search.off[c].met);
     }
     free(search.spaces);
     mw_crowd_end(&search.unwilling);

@@ -502,6 +502,19 @@ class SingleCopy(Findings):
                   "mode 2 (filter)): 200 messages above the eager size, 200 MiB, were copied "
                   "twice", "200 calls were refused")
 
+    def test_one_rank_is_kept_from_it(self):
+        ranks = [openmpi(rank, 3) for rank in range(3)]
+        exchange(ranks)
+        ranks[1].cma([{"pid": 1000, "refused": 100, "error": 1},
+                      {"pid": 1002, "refused": 100, "error": 1}])
+        ranks[0].cma([{"pid": 1001, "reads": 100, "read": 100 * MEBI},
+                      {"pid": 1002, "reads": 100, "read": 100 * MEBI}])
+        ranks[2].cma([{"pid": 1001, "reads": 100, "read": 100 * MEBI},
+                      {"pid": 1000, "reads": 100, "read": 100 * MEBI}])
+        f.sockets(ranks, {})
+        finding = self.only(finish(ranks), "single-copy-refused", "warning")
+        self.says(finding, "The kernel refuses process_vm_readv to rank 1 (EPERM): 200 messages")
+
     def test_silent_about_small_messages(self):
         self.none(self.job(size=512))
 
