@@ -79,6 +79,12 @@ void *mw_real_find(const char *name, const char *version, const void *caller)
     return ucp ? dlsym(ucp, name) : NULL;
 }
 
+/* Of a caller that has no UCX only the one that somebody loaded is to be had. */
+void *mw_real_anywhere(const char *name, const char *version)
+{
+    return mw_real_find(name, version, NULL);
+}
+
 unsigned mw_real_module(const void *address)
 {
     return address ? 3 : 0;
