@@ -62,14 +62,18 @@ static int begins(const char *text, const char *const *list, size_t count)
     return -1;
 }
 
-/* What /proc says a device is called. Most descriptors are none and need no look at it. */
-static long device_path(int fd, char *out, size_t capacity)
+/* Most descriptors are none, and need no look at what they are called. */
+static int is_file(int fd)
 {
     struct stat info;
+    return fstat(fd, &info) == 0 && !S_ISSOCK(info.st_mode) && !S_ISFIFO(info.st_mode);
+}
+
+/* What /proc says a device is called. */
+static long device_path(int fd, char *out, size_t capacity)
+{
     char link[40];
     struct mw_text text;
-    if (fstat(fd, &info) != 0 || S_ISSOCK(info.st_mode) || S_ISFIFO(info.st_mode))
-        return -1;
     mw_text_init(&text, link, sizeof link);
     mw_text_add(&text, "/proc/self/fd/");
     mw_text_add_u64(&text, (uint64_t)fd);
@@ -81,7 +85,7 @@ static void look_at_descriptors(void)
     struct mw_fdwalk walk;
     char path[256];
     unsigned looked = 0;
-    int fd;
+    int fd, unread = 0;
     if (mw_fdwalk_open(&walk, 0) != 0) {
         mw_choice("probe", "openfiles", "not covered", "/proc cannot be read");
         return;
@@ -91,11 +95,16 @@ static void look_at_descriptors(void)
             mw_choice("probe", "openfiles", "partly", "not all descriptors were looked at");
             break;
         }
-        if (device_path(fd, path, sizeof path) > 0 && begins(path, devices, COUNT(devices)) >= 0 &&
-            first_time(path, strlen(path)))
+        if (!is_file(fd))
+            continue;
+        if (device_path(fd, path, sizeof path) <= 0)
+            unread |= is_file(fd); /* and not closed meanwhile */
+        else if (begins(path, devices, COUNT(devices)) >= 0 && first_time(path, strlen(path)))
             mw_choice("device", path, "open", "/proc/self/fd");
     }
     mw_fdwalk_close(&walk);
+    if (unread)
+        mw_choice("probe", "openfiles", "partly", "links in /proc/self/fd cannot be read");
 }
 
 /* A line of maps: "from-to rwxs offset device inode    path". */

@@ -331,6 +331,9 @@ void mw_ports_write(const char *root, enum mw_when when)
     chunk_end();
     if (run.late)
         mw_choice("probe", "ports", "partly", "not all ports were read");
+    else if (!run.ports) /* every network namespace has one */
+        mw_choice("probe", "ports", "not covered",
+                  "neither /proc/self/net/dev nor /sys tells of a port");
 }
 
 /* --- who writes --- */

@@ -154,6 +154,12 @@ static inline const char *how_of(const char *what, const char *name)
     return how;
 }
 
+static inline int choice_is(const char *what, const char *name, const char *how)
+{
+    const char *found = how_of(what, name);
+    return found && strcmp(found, how) == 0;
+}
+
 static inline void assert_choice(const char *what, const char *name, const char *how)
 {
     const char *found = how_of(what, name);

@@ -13,9 +13,12 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "probe/fdwalk.h"
+#include "sandbox.h"
 
 static void shared_memory_of_known_kinds(void **state)
 {
@@ -48,6 +51,23 @@ static void shared_memory_of_known_kinds(void **state)
         munmap(area[i], 4096);
         close(fd[i]);
     }
+}
+
+static void links_that_cannot_be_read_are_said(void **state)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        forget();
+        if (open("/dev/null", O_RDONLY) < 0 || !refuse_call(SYS_readlinkat, EACCES))
+            _exit(77);
+        mw_probe_openfiles.finish(MW_END_FINALIZE);
+        _exit(!choice_is("probe", "openfiles", "partly"));
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+        skip();
+    assert_int_equal(status, 0);
 }
 
 /* As root, a /dev of our own, in a namespace of our own, so that nobody else sees it: the last
@@ -180,9 +200,13 @@ static void a_very_high_descriptor(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shared_memory_of_known_kinds), cmocka_unit_test(other_files_are_not_told),
-        cmocka_unit_test(the_limit_is_kept_and_said),   cmocka_unit_test(the_walk),
-        cmocka_unit_test(a_very_high_descriptor),       cmocka_unit_test(devices),
+        cmocka_unit_test(shared_memory_of_known_kinds),
+        cmocka_unit_test(links_that_cannot_be_read_are_said),
+        cmocka_unit_test(other_files_are_not_told),
+        cmocka_unit_test(the_limit_is_kept_and_said),
+        cmocka_unit_test(the_walk),
+        cmocka_unit_test(a_very_high_descriptor),
+        cmocka_unit_test(devices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

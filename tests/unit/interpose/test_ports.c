@@ -220,6 +220,7 @@ static void an_empty_machine(void **state)
     look();
     assert_int_equal(kept_count, 1);
     assert_int_equal(port_count(), 0);
+    assert_choice("probe", "ports", "not covered");
 }
 
 static void many_ports_are_split_over_chunks(void **state)

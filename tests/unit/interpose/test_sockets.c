@@ -13,9 +13,12 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "probe/interfaces.h"
+#include "sandbox.h"
 
 struct pair {
     int listener, client, server;
@@ -343,6 +346,28 @@ static void the_last_look_says_so(void **state)
     assert_int_equal(number_in(fields_of(0), MW_F_SOCKETS_when), MW_WHEN_END);
 }
 
+/* What a sandbox does. Of no other effect: in a child. */
+static void a_sandbox_is_no_machine_without_connections(void **state)
+{
+    struct pair pair;
+    assert_true(pair_make("127.0.0.1", &pair));
+    pid_t child = fork();
+    if (child == 0) {
+        forget();
+        if (!refuse_call(SYS_getsockopt, EPERM))
+            _exit(77);
+        errno = 5;
+        mw_probe_sockets.ready();
+        _exit(errno != 5 || !choice_is("probe", "sockets", "not covered"));
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    pair_close(&pair);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+        skip();
+    assert_int_equal(status, 0);
+}
+
 static void link_local_addresses_are_told_apart_by_interface(void **state)
 {
     static const uint8_t address[16] = {0xfe, 0x80, [15] = 1}, other[16] = {0xfd, [15] = 2};
@@ -374,6 +399,7 @@ int main(void)
         cmocka_unit_test(what_the_time_does_not_allow_is_counted_and_comes_later),
         cmocka_unit_test(a_new_connection_is_found_in_between),
         cmocka_unit_test(the_last_look_says_so),
+        cmocka_unit_test(a_sandbox_is_no_machine_without_connections),
         cmocka_unit_test(link_local_addresses_are_told_apart_by_interface),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
