@@ -25,7 +25,9 @@ struct inside {
     MW_VECTOR(uint32_t) pairs; /* numbers of those that do */
     uint64_t messages, bytes, carried, all_messages, all_bytes;
     uint64_t unknown; /* pairs of which it is not known */
-    uint32_t way;     /* the one with the most bytes */
+    size_t apart;     /* pairs that leave and whose namespaces differ */
+    enum mw_space space;
+    uint32_t way; /* the one with the most bytes */
     uint64_t way_bytes;
     unsigned first_class, last_class;
 };
@@ -42,12 +44,18 @@ static int leaves_node(const struct mw_finding_input *in, const struct mw_route 
     return way->kind == MW_WAY_NETWORK && !on_purpose(way);
 }
 
-/* Namespaces keep two processes from sharing memory; what is not known does not. */
-static int can_share(const struct inside *inside, int64_t src, int64_t dst)
+/* Counts a pair whose namespaces may keep it from sharing memory. May: some MPIs ask for one IPC
+ * namespace, others for one /dev/shm, which containers with mounts of their own often have. */
+static void add_spaces(struct inside *inside, int64_t src, int64_t dst)
 {
     const struct mw_model *model = inside->in->model;
     int64_t a = mw_model_rank(model, src), b = mw_model_rank(model, dst);
-    return a >= 0 && b >= 0 && mw_spaces_share(&inside->spaces[a], &inside->spaces[b]);
+    if (a < 0 || b < 0 || mw_spaces_share(&inside->spaces[a], &inside->spaces[b]))
+        return;
+    int ipc = mw_spaces_differ(&inside->spaces[a], &inside->spaces[b], MW_SPACE_IPC);
+    if (ipc || !inside->apart)
+        inside->space = ipc ? MW_SPACE_IPC : MW_SPACE_MOUNT;
+    inside->apart++;
 }
 
 static void add_route(struct inside *inside, const struct mw_route *route)
@@ -77,8 +85,9 @@ static void add_pair(struct inside *inside, uint32_t number)
     inside->unknown += pair->messages && !pair->routes.count;
     for (size_t r = 0; r < pair->routes.count && !leaves; r++)
         leaves = leaves_node(inside->in, &pair->routes.at[r]);
-    if (!leaves || !can_share(inside, pair->src, pair->dst))
+    if (!leaves)
         return;
+    add_spaces(inside, pair->src, pair->dst);
     for (size_t r = 0; r < pair->routes.count; r++)
         if (leaves_node(inside->in, &pair->routes.at[r]))
             add_route(inside, &pair->routes.at[r]);
@@ -155,12 +164,12 @@ static int say_variable(const struct inside *inside, const char *name, struct mw
     return 1;
 }
 
-/* Why it is so, as far as settings and the choice tell; returns what to do. */
+/* Why it is so, as far as settings and the choice tell; returns what to do, NULL: they do not. */
 static const char *say_cause(const struct inside *inside, struct mw_finding *finding)
 {
     const struct mw_way *way = &inside->in->transports->ways.at[inside->way];
     char *choice = mw_choice_words(inside->in, (uint32_t)mw_crowd_first(&inside->crowd));
-    const char *advice = "Let the MPI library use shared memory between ranks of a node.";
+    const char *advice = NULL;
     if (!inside->in->settings) {
         free(choice);
         return advice;
@@ -190,7 +199,21 @@ static const char *say_cause(const struct inside *inside, struct mw_finding *fin
     return advice;
 }
 
-static char *title_of(const struct inside *inside)
+/* What to do where the settings do not tell why. */
+static const char *say_spaces(const struct inside *inside, struct mw_finding *finding)
+{
+    if (!inside->apart)
+        return "Let the MPI library use shared memory between ranks of a node.";
+    mw_finding_evidence(
+        finding, mw_format("%zu of %zu pairs are in different %s namespaces (containers), which "
+                           "can keep them from sharing memory",
+                           inside->apart, inside->pairs.count, mw_space_word(inside->space)));
+    return "Start all ranks of a node in one container, or have the containers share the IPC "
+           "namespace and /dev/shm of the node (docker and podman: --ipc=host).";
+}
+
+/* by_spaces: settings do not explain it, namespaces may. */
+static char *title_of(const struct inside *inside, int by_spaces)
 {
     const struct mw_way *way = &inside->in->transports->ways.at[inside->way];
     char *name = mw_way_words(way), *share, *title;
@@ -206,9 +229,13 @@ static char *title_of(const struct inside *inside)
         share = mw_format("%s%s of the messages", least, percent);
         free(percent);
     }
-    title = mw_format("%s between ranks of one node left through the network, %s, though the "
-                      "ranks could share memory",
-                      share, name);
+    title = by_spaces
+                ? mw_format("%s between ranks of one node left through the network, %s; the ranks "
+                            "are in different %s namespaces",
+                            share, name, mw_space_word(inside->space))
+                : mw_format("%s between ranks of one node left through the network, %s, though the "
+                            "ranks could share memory",
+                            share, name);
     free(share);
     free(name);
     return title;
@@ -237,12 +264,13 @@ static void say_traffic(const struct inside *inside, struct mw_finding *finding)
 
 static void report(const struct inside *inside, struct mw_findings *out)
 {
-    struct mw_finding *finding =
-        mw_finding_add(out, "network-inside-node", MW_WARNING, title_of(inside));
+    struct mw_finding *finding = mw_finding_add(out, "network-inside-node", MW_WARNING, NULL);
     char *pairs = pairs_words(inside);
     mw_finding_evidence(finding, mw_format("pairs %s", pairs));
     say_traffic(inside, finding);
-    finding->advice = mw_text_copy(say_cause(inside, finding));
+    const char *advice = say_cause(inside, finding);
+    finding->title = title_of(inside, !advice && inside->apart == inside->pairs.count);
+    finding->advice = mw_text_copy(advice ? advice : say_spaces(inside, finding));
     char *bytes = mw_number_bytes((double)(inside->messages ? inside->bytes : inside->carried));
     finding->cost = mw_format("%s went through the network stack instead of memory", bytes);
     mw_crowd_give(&inside->crowd, finding);

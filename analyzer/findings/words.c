@@ -104,8 +104,7 @@ char *mw_init_end_words(const struct mw_model *model, uint32_t number)
     char *who = mw_process_words(model, number), *words;
     switch (process->end_reason) {
     case MW_END_EXIT:
-        words = mw_format("%s left by exit (code %" PRId64 ") before MPI_Init returned", who,
-                          process->end_code);
+        words = mw_format("%s left by exit before MPI_Init returned", who);
         break;
     case MW_END_ABORT:
         words = mw_format("%s was aborted before MPI_Init returned", who);
