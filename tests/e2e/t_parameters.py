@@ -13,6 +13,7 @@ import subprocess
 import sys
 
 from harness import SOURCE, Skip, check, command, main, mpi_test, same, setting, tidy
+from stacks import open_mpi_version
 
 sys.path.insert(0, os.path.join(SOURCE, "tests", "cli"))
 from build_trace import chunk, module, record, text  # noqa: E402  (needs the path above)
@@ -111,8 +112,12 @@ def which_of_several_places(mpi, folder):
     )
     settings, words = settings_of(path, folder)
     mine = home + "/.openmpi/mca-params.conf"
-    same(in_force(settings["OMPI_MCA_mtl"]), ("^psm", mine + ":4"), "mtl")
-    same(overridden(settings["OMPI_MCA_mtl"])[0], ("psm2", mine + ":2"), "the line before")
+    if open_mpi_version() >= 5:  # whose launcher reads the file, too, and hands it on
+        same(in_force(settings["OMPI_MCA_mtl"]), ("^psm", "environment"), "mtl")
+        same(overridden(settings["OMPI_MCA_mtl"])[0], ("^psm", mine + ":4"), "the file")
+    else:
+        same(in_force(settings["OMPI_MCA_mtl"]), ("^psm", mine + ":4"), "mtl")
+        same(overridden(settings["OMPI_MCA_mtl"])[0], ("psm2", mine + ":2"), "the line before")
     if os.path.exists(DEBIAN):
         check(DEBIAN in overridden(settings["OMPI_MCA_mtl"])[-1][1], "Debian's file is overridden")
     value, source = in_force(settings["OMPI_MCA_coll_sync_priority"])
@@ -182,7 +187,9 @@ NEVER = {
 
 @mpi_test
 def mistyped_names(mpi, folder):
-    wrong = MISTYPED[mpi.name]
+    wrong = dict(MISTYPED[mpi.name])
+    if mpi.name == "openmpi" and open_mpi_version() >= 5:
+        del wrong["OMPI_MCA_pml_ob1_prioritty"]  # "priority" is only the tail of another name there
     done, path = job(mpi, folder, env=dict.fromkeys(wrong, "1"))
     done.expect(0)
     settings, words = settings_of(path, folder)
@@ -193,6 +200,8 @@ def mistyped_names(mpi, folder):
 
 @mpi_test
 def variables_of_libraries_that_never_come(mpi, folder):
+    if mpi.name == "openmpi" and open_mpi_version() >= 5:
+        raise Skip("this Open MPI is linked with all of them")
     names = NEVER[mpi.name]
     done, path = job(mpi, folder, env=dict.fromkeys(names, "none"))
     done.expect(0)
@@ -289,7 +298,8 @@ def no_alarm(path, folder, names, few):
     known = [
         name for name in names if settings[name]["verdict"] in ("known", "launcher", "not_loaded")
     ]
-    check(len(known) > len(names) * 0.7, "only %d of %d names are known" % (len(known), len(names)))
+    # names that are only tails of others are not judged: the newer the linker's work, the more
+    check(len(known) > len(names) * 0.6, "only %d of %d names are known" % (len(known), len(names)))
 
 
 def listed(script, *arguments):
