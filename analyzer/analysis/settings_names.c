@@ -191,6 +191,20 @@ static char *component_of(const struct mw_plugin *plugin)
                : mw_format("%.*s", (int)all, stem);
 }
 
+/* "OMPI_MCA_BTL": Open MPI tells capitals from small letters. The name that was meant; NULL it is
+ * none of a framework. Free it. */
+static char *small_framework(const char *name, const char *rest)
+{
+    char *meant = mw_text_copy(name), *word = meant + (rest - name);
+    size_t length = strcspn(rest, "_");
+    for (char *at = word; *at; at++)
+        *at = (char)tolower((unsigned char)*at);
+    if (length && !mw_framework_known(rest, length) && mw_framework_known(word, length))
+        return meant;
+    free(meant);
+    return NULL;
+}
+
 static void judge_openmpi(struct mw_settings *settings, struct mw_setting *setting)
 {
     const struct mw_spelling *spelling = &spellings[MW_FAMILY_OPENMPI];
@@ -203,6 +217,11 @@ static void judge_openmpi(struct mw_settings *settings, struct mw_setting *setti
     if (for_launcher(rest) || setting->by_launcher) {
         say(settings, setting, MW_SETTING_LAUNCHER,
             mw_format("for the launcher, not for the ranks"));
+        return;
+    }
+    char *small = small_framework(setting->name, rest);
+    if (small) {
+        unknown(settings, setting, small);
         return;
     }
     struct mw_library_set *set = mw_libraries_set(&settings->libraries, MW_FAMILY_OPENMPI);

@@ -324,6 +324,9 @@ static int word_exists(struct mw_settings *settings, struct mw_library_set *set,
     for (size_t i = 0; i < set->plugins.count; i++)
         if (plugin_word(&set->plugins.at[i], kind, plugin) && !strcasecmp(plugin, word))
             return 1;
+    /* Components carry their names in themselves, where no linker makes them ends of other texts. */
+    if (kind->family == MW_FAMILY_OPENMPI)
+        return mw_image_texts_has(set->texts, word, strlen(word), flags);
     if (mw_image_texts_find(set->texts, word, strlen(word), flags) != MW_TEXTS_NOT)
         return 1;
     for (size_t i = 0; kind->family == MW_FAMILY_UCX && i < set->plugins.count; i++) {

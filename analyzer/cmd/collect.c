@@ -6,9 +6,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "analyzer/base/number.h"
 #include "analyzer/cmd/command.h"
 #include "analyzer/launch/collect.h"
-#include "analyzer/render/number.h"
 
 static const struct argp_option option_list[] = {
     {"quiet", 'q', NULL, 0, "say nothing but errors", 0},

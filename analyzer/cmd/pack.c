@@ -6,8 +6,8 @@
 #include "analyzer/base/chunk_write.h"
 #include "analyzer/base/index.h"
 #include "analyzer/base/memory.h"
+#include "analyzer/base/number.h"
 #include "analyzer/cmd/command.h"
-#include "analyzer/render/number.h"
 #include "analyzer/render/progress.h"
 
 struct options {

@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/render/labels.h"
-#include "analyzer/render/text.h"
+#include "analyzer/model/labels.h"
 
 #define NAMES_WIDTH   100 /* characters of a list of ranks */
 #define PROCESSES_MAX 4   /* processes without a rank that are named */
@@ -95,7 +94,7 @@ static char *rank_names(const struct mw_crowd *crowd)
             mw_rank_set_add(&set, rank);
     }
     size_t count = set.count;
-    char *list = mw_rank_set_take(&set), *fit = mw_text_fit_list(list, NAMES_WIDTH);
+    char *list = mw_rank_set_take(&set), *fit = mw_rank_list_cut(list, NAMES_WIDTH);
     char *names = count ? mw_format("rank%s %s", count == 1 ? "" : "s", fit) : NULL;
     free(list);
     free(fit);

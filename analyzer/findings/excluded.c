@@ -9,10 +9,10 @@
 #include <string.h>
 #include <strings.h>
 
+#include "analyzer/base/number.h"
 #include "analyzer/findings/idle.h"
 #include "analyzer/findings/words.h"
-#include "analyzer/render/labels.h"
-#include "analyzer/render/number.h"
+#include "analyzer/model/labels.h"
 
 #define MUCH (1u << 20) /* bytes through sockets that make it critical */
 

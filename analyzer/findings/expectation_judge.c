@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/number.h"
 #include "analyzer/findings/crowd.h"
 #include "analyzer/findings/expectation.h"
 #include "analyzer/findings/used.h"
-#include "analyzer/render/labels.h"
-#include "analyzer/render/number.h"
+#include "analyzer/model/labels.h"
 
 #define PAIRS_SHOWN   4
 #define UNKNOWN_MOST  0.01 /* of the messages: so many may have gone an unknown way */

@@ -7,14 +7,15 @@
 #include "analyzer/findings/fallback.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/number.h"
 #include "analyzer/findings/spaces.h"
 #include "analyzer/findings/used.h"
 #include "analyzer/findings/words.h"
-#include "analyzer/render/labels.h"
-#include "analyzer/render/number.h"
+#include "analyzer/model/labels.h"
 
 #define LOG_LINES      20 /* that are quoted */
 #define FAILURES_SHOWN 6

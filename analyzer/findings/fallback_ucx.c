@@ -10,9 +10,9 @@
 #include <string.h>
 #include <strings.h>
 
+#include "analyzer/base/number.h"
 #include "analyzer/findings/used.h"
 #include "analyzer/findings/words.h"
-#include "analyzer/render/number.h"
 
 struct missing { /* equal lines of several processes */
     const struct mw_log_line *line;

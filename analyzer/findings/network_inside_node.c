@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/number.h"
 #include "analyzer/findings/idle.h"
 #include "analyzer/findings/spaces.h"
 #include "analyzer/findings/words.h"
-#include "analyzer/render/number.h"
 
 #define PAIRS_SHOWN 6
 #define SHARE_LEAST 0.01 /* of the bytes, or of the messages, within nodes */

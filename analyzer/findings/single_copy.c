@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/number.h"
 #include "analyzer/findings/spaces.h"
 #include "analyzer/findings/used.h"
 #include "analyzer/findings/words.h"
-#include "analyzer/render/number.h"
 
 #define EAGER_OPENMPI  4096 /* of vader and sm, unless set */
 #define EAGER_OTHERS   8192 /* about where others change over */

@@ -8,7 +8,7 @@
 
 #include "analyzer/findings/idle.h"
 #include "analyzer/findings/words.h"
-#include "analyzer/render/labels.h"
+#include "analyzer/model/labels.h"
 
 static int emulates(const struct mw_way *way)
 {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/render/number.h"
+#include "analyzer/base/number.h"
 
 #define CONTROL_BYTES    4096 /* as many bytes, in as few messages, may be anything */
 #define CONTROL_MESSAGES 16

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "analyzer/render/labels.h"
+#include "analyzer/model/labels.h"
 
 char *mw_list_add(char *list, const char *separator, char *item)
 {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "analyzer/base/memory.h"
-#include "analyzer/render/number.h"
+#include "analyzer/base/number.h"
 
 /* jansson refuses what is not UTF-8: every such byte is written as \xNN, the rest stays. */
 static json_t *json_text_repaired(const char *text)

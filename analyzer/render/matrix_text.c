@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/number.h"
 #include "analyzer/render/doc.h"
 #include "analyzer/render/json.h"
 #include "analyzer/render/matrix.h"
-#include "analyzer/render/number.h"
 #include "analyzer/render/table.h"
 #include "analyzer/render/text.h"
 

@@ -5,13 +5,13 @@
 #include <string.h>
 
 #include "analyzer/base/memory.h"
+#include "analyzer/base/number.h"
 #include "analyzer/render/doc.h"
 #include "analyzer/render/json.h"
-#include "analyzer/render/number.h"
 #include "analyzer/render/settings.h"
 #include "analyzer/render/text.h"
 
-#define DAMAGE_SHOWN   10
+#define DAMAGE_SHOWN 10
 
 /* "value", "value and 2 others" where the ranks differ, or NULL. */
 static char *fact_text(const json_t *facts, const char *section, const char *key)

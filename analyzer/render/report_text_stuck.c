@@ -10,10 +10,10 @@
 
 #include "analyzer/base/index.h"
 #include "analyzer/base/memory.h"
+#include "analyzer/base/number.h"
 #include "analyzer/render/doc.h"
 #include "analyzer/render/json.h"
 #include "analyzer/render/labels.h"
-#include "analyzer/render/number.h"
 #include "analyzer/render/text.h"
 
 #define GROUPS_SHOWN 12

@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "analyzer/base/memory.h"
+#include "analyzer/base/number.h"
 #include "analyzer/render/doc.h"
 #include "analyzer/render/json.h"
-#include "analyzer/render/number.h"
 #include "analyzer/render/table.h"
 #include "analyzer/render/text.h"
 #include "analyzer/render/transports.h"

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "analyzer/base/memory.h"
+#include "analyzer/model/labels.h"
 
 #define LABEL_WIDTH 14
 
@@ -88,13 +89,9 @@ char *mw_text_fit(const char *text, size_t width, int keep_end)
 
 char *mw_text_fit_list(const char *list, size_t width)
 {
-    size_t cut = 0;
-    if (strlen(list) <= width)
-        return mw_text_escape(list);
-    for (size_t at = 0; at + 4 <= width; at++)
-        if (list[at] == ',')
-            cut = at;
-    return cut ? mw_format("%.*s,...", (int)cut, list) : mw_text_fit(list, width, 0);
+    char *cut = mw_rank_list_cut(list, width), *fit = mw_text_fit(cut, width, 0);
+    free(cut);
+    return fit;
 }
 
 int mw_text_colors(FILE *out)

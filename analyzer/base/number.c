@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Numbers for people (number.h). Pure; any thread. LC_NUMERIC is "C" in this program. */
-#include "analyzer/render/number.h"
+#include "analyzer/base/number.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Numbers as people read them: at most four significant digits and a unit. Text output only; JSON
- * and CSV carry plain numbers in base units. Results are newly allocated.
+ * Numbers as people read them: at most four significant digits and a unit. For sentences and text
+ * output; JSON and CSV carry plain numbers in base units. Results are newly allocated.
  */
-#ifndef MW_RENDER_NUMBER_H
-#define MW_RENDER_NUMBER_H
+#ifndef MW_BASE_NUMBER_H
+#define MW_BASE_NUMBER_H
 
 #include <stdint.h>
 
