@@ -278,16 +278,26 @@ static void close_plugins(struct mw_library_set *set, const struct list_kind *ki
             close_try(close, word);
 }
 
+/* Names that components of Open MPI have in one version or another. */
+static const char *const components[] = {
+    "ob1",      "ucx",      "cm",    "monitoring", "ofi",    "psm2",  "portals4",
+    "tcp",      "self",     "vader", "sm",         "openib", "uct",   "smcuda",
+    "ugni",     "usnic",    "tuned", "basic",      "libnbc", "han",   "adapt",
+    "inter",    "sync",     "hcoll", "ucc",        "rdma",   "pt2pt", "ompio",
+    "romio321", "romio341", "ufs",   "lustre",     "gpfs",   "posix", "vulcan",
+    "dynamic",  "cma",      "knem",  "xpmem",      "rocm",   "cuda"};
+
+static int is_component(const char *word)
+{
+    for (size_t i = 0; i < COUNT(components); i++)
+        if (!strcmp(components[i], word))
+            return 1;
+    return 0;
+}
+
 /* Components that are inside Open MPI's libraries have no files to be listed. */
 static void close_components(const struct mw_image_texts *texts, struct close_word *close)
 {
-    static const char *const components[] = {
-        "ob1",      "ucx",      "cm",    "monitoring", "ofi",    "psm2",  "portals4",
-        "tcp",      "self",     "vader", "sm",         "openib", "uct",   "smcuda",
-        "ugni",     "usnic",    "tuned", "basic",      "libnbc", "han",   "adapt",
-        "inter",    "sync",     "hcoll", "ucc",        "rdma",   "pt2pt", "ompio",
-        "romio321", "romio341", "ufs",   "lustre",     "gpfs",   "posix", "vulcan",
-        "dynamic",  "cma",      "knem",  "xpmem",      "rocm",   "cuda"};
     for (size_t i = 0; i < COUNT(components); i++)
         if (mw_image_texts_has(texts, components[i], strlen(components[i]), 0))
             close_try(close, components[i]);
@@ -324,7 +334,7 @@ static int word_exists(struct mw_settings *settings, struct mw_library_set *set,
     for (size_t i = 0; i < set->plugins.count; i++)
         if (plugin_word(&set->plugins.at[i], kind, plugin) && !strcasecmp(plugin, word))
             return 1;
-    /* Components carry their names in themselves, where no linker makes them ends of other texts. */
+    /* Components carry their names in them, where no linker makes them ends of other texts. */
     if (kind->family == MW_FAMILY_OPENMPI)
         return mw_image_texts_has(set->texts, word, strlen(word), flags);
     if (mw_image_texts_find(set->texts, word, strlen(word), flags) != MW_TEXTS_NOT)
@@ -361,7 +371,8 @@ static void strangers_find(struct mw_settings *settings, struct mw_library_set *
             close_components(set->texts, &close);
         /* Keeping out what is not there is common in defaults of a site: only a slip is of
          * interest. */
-        if (words.negated && (!close.best[0] || close.distance > 1 || strlen(word) < 3))
+        if (words.negated && (!close.best[0] || close.distance > 1 || strlen(word) < 3 ||
+                              (kind->family == MW_FAMILY_OPENMPI && is_component(word))))
             continue;
         struct mw_setting_stranger *stranger = mw_vector_add(&found);
         stranger->word = mw_settings_keep(settings, mw_text_copy(word));

@@ -73,7 +73,7 @@ class Settings(CliTest):
         return {setting["name"]: setting for setting in report["settings"]}
 
     def openmpi(self, *facts, **options):
-        libmpi = self.library("libmpi.so.40", "pml", "btl", "mtl", "base", "verbose", "ob1",
+        libmpi = self.library("libmpi.so.40", "pml", "btl", "mtl", "osc", "coll", "base", "verbose", "ob1",
                               "mwtest_%s_algorithm", "coll_tuned", "short_end_of_it")
         tcp = self.library("mca_btl_tcp.so", "tcp", "if_include", "links")
         common = self.library("libmca_common_ucx.so.40", "shared_name")
@@ -135,7 +135,8 @@ class Settings(CliTest):
                  "OMPI_MCA_orte_x": "launcher", "OMPI_MCA_btll": "unknown",
                  "OMPI_MCA_btl_tcp_if_inclde": "unknown", "OMPI_MCA_blt_tcp_links": "unknown",
                  "OMPI_MCA_pml_ucx_tsl": "unknown", "OMPI_MCA_wholly_made_up": "unknown",
-                 "OMPI_MAC_btl": "unknown", "MPIR_CVAR_X": "idle", "I_MPI_FABRICS": "idle"}
+                 "OMPI_MAC_btl": "unknown", "OMPI_MCA_BTL": "unknown",
+                 "OMPI_MCA_Btl_tcp_links": "unknown", "MPIR_CVAR_X": "idle", "I_MPI_FABRICS": "idle"}
         settings = self.openmpi(*[fact("env", name, "1") for name in names])
         self.assertEqual(self.verdicts(settings), names)
         for name, meant in {"OMPI_MCA_btll": "OMPI_MCA_btl",
@@ -143,7 +144,8 @@ class Settings(CliTest):
                             "OMPI_MCA_blt_tcp_links": "OMPI_MCA_btl_tcp_links",
                             "OMPI_MCA_pml_ucx_tsl": "OMPI_MCA_pml_ucx_tls",
                             "OMPI_MCA_wholly_made_up": None,
-                            "OMPI_MAC_btl": "OMPI_MCA_btl"}.items():
+                            "OMPI_MAC_btl": "OMPI_MCA_btl", "OMPI_MCA_BTL": "OMPI_MCA_btl",
+                            "OMPI_MCA_Btl_tcp_links": "OMPI_MCA_btl_tcp_links"}.items():
             self.assertEqual(settings[name]["suggestion"], meant, name)
         self.assertEqual(settings["OMPI_MCA_pml_ucx_tls"]["component"], "pml/ucx")
         self.assertEqual(settings["OMPI_MCA_btl_tcp_if_include"]["library"], "mca_btl_tcp.so")
@@ -152,13 +154,18 @@ class Settings(CliTest):
     def test_lists_of_openmpi(self):
         settings = self.openmpi(fact("env", "OMPI_MCA_btl", "tpc,self,tcp"),
                                 fact("env", "OMPI_MCA_pml", "^uxc,absent,ob1"),
-                                fact("env", "OMPI_MCA_mtl", "^absent"))
+                                fact("env", "OMPI_MCA_mtl", "^absent"),
+                                fact("env", "OMPI_MCA_osc", "^uct,openib"),
+                                fact("env", "OMPI_MCA_coll", "it"))
         strangers = {name: [(s["word"], s["suggestion"])
                             for s in setting["variants"][0]["strangers"]]
                      for name, setting in settings.items()}
-        # "self" is in no file here, and "absent" may be absent where it is kept out
+        # "self" is in no file here; "absent" may be absent where it is kept out, and so may what
+        # other versions have, however close; the end of another text is no component
         self.assertEqual(strangers, {"OMPI_MCA_btl": [("tpc", "tcp"), ("self", None)],
-                                     "OMPI_MCA_pml": [("uxc", "ucx")], "OMPI_MCA_mtl": []})
+                                     "OMPI_MCA_pml": [("uxc", "ucx")], "OMPI_MCA_mtl": [],
+                                     "OMPI_MCA_osc": [],
+                                     "OMPI_MCA_coll": [("it", None)]})
 
     def test_another_build(self):
         libmpi = self.library("libmpi.so.40", "pml")
