@@ -81,6 +81,9 @@ struct mw_pair_class {
     uint64_t messages, bytes;
 };
 
+#define MW_SPEED_SMALL 64u          /* bytes of a message that may take part in a round trip */
+#define MW_SPEED_LARGE (256u << 10) /* bytes from which a message's rate counts */
+
 /* How fast a pair was, from one rank's own clock (docs/metrics.md, "Reached"). 0 samples: not
  * known. */
 struct mw_pair_speed {

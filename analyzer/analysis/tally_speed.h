@@ -10,9 +10,6 @@
 #include "analyzer/analysis/tally.h"
 #include "analyzer/model/operation.h"
 
-#define MW_SPEED_SMALL 64u          /* bytes of a message that may take part in a round trip */
-#define MW_SPEED_LARGE (256u << 10) /* bytes from which a message's rate counts */
-
 struct mw_speed_meter;
 
 struct mw_speed_meter *mw_speed_meter_create(void);

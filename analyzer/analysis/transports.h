@@ -88,6 +88,7 @@ struct mw_failure {
     int64_t result;
     uint64_t speed;   /* of the device, bit/s; 0 not known */
     int inner, hangs; /* hangs: the call had not returned */
+    int by_mpi;       /* MPI called, or nobody knows who */
     int native;       /* of a provider that drives a NIC itself */
     /* 1: the provider logged warnings in fi_getinfo and was not among its offers; `result` is what
      * the caller of fi_getinfo got, 0 where others were offered */

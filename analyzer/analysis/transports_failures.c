@@ -189,6 +189,7 @@ static struct mw_failure describe(const struct mw_process *process, uint32_t num
                                  .speed = attempt->speed,
                                  .inner = attempt->inner,
                                  .hangs = !attempt->end,
+                                 .by_mpi = mw_caller_is_mpi(process, attempt->caller),
                                  .process = number,
                                  .attempt = at};
     const struct mw_offer *offer = offer_of(process, attempt);
@@ -328,8 +329,7 @@ static void silent_failure(struct mw_building *building, struct mw_index *groups
     failure.native = native;
     int matters = asked_for(process, attempt, provider) ||
                   (native && is_there(building, number, provider)) || in_init(process);
-    failure.weight = matters && mw_caller_is_mpi(process, attempt->caller) ? MW_FAILURE_MATTERS
-                                                                           : MW_FAILURE_MINOR;
+    failure.weight = matters && failure.by_mpi ? MW_FAILURE_MATTERS : MW_FAILURE_MINOR;
     add_failure(building, groups, &failure, number);
 }
 

@@ -11,6 +11,7 @@
 
 #include "analyzer/base/number.h"
 #include "analyzer/findings/idle.h"
+#include "analyzer/findings/providers.h"
 #include "analyzer/findings/words.h"
 #include "analyzer/model/labels.h"
 
@@ -85,17 +86,23 @@ static void look_at_components(struct state *state)
     }
 }
 
+/* Several devices are kept out by one setting. */
+static int is_taken(const struct state *state, const struct mw_setting *setting)
+{
+    for (size_t i = 0; i < state->list.count; i++)
+        if (state->list.at[i].how.setting == setting)
+            return 1;
+    return 0;
+}
+
 /* A library's own list, where it keeps a device of that library out. */
 static void look_at_list(struct state *state, const char *variable, const char *name,
                          const char *what)
 {
     struct mw_exclusion how;
     if (!name[0] || mw_setting_excludes(state->in->settings, variable, name, &how) <= 0 ||
-        !concerns(state, &how))
+        !concerns(state, &how) || is_taken(state, how.setting))
         return;
-    for (size_t i = 0; i < state->list.count; i++)
-        if (state->list.at[i].how.setting == how.setting)
-            return;
     take(state, &how, mw_format("%s %s", what, name), 1);
 }
 
@@ -147,21 +154,15 @@ static int names_provider(const char *list, const char *provider)
  * the one of those not to use. */
 static void look_at_providers(struct state *state, const struct mw_idle *idle)
 {
-    static const struct {
-        const char *name;
-        int use;
-    } lists[] = {
-        {"OMPI_MCA_mtl_ofi_provider_include", 1}, {"OMPI_MCA_opal_common_ofi_provider_include", 1},
-        {"OMPI_MCA_mtl_ofi_provider_exclude", 0}, {"OMPI_MCA_opal_common_ofi_provider_exclude", 0},
-        {"MPIR_CVAR_OFI_USE_PROVIDER", 1},        {"I_MPI_OFI_PROVIDER", 1}};
-    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
-        const struct mw_setting *setting = mw_settings_find(state->in->settings, lists[i].name);
+    for (const struct mw_provider_list *list = mw_provider_lists; list->name; list++) {
+        const struct mw_setting *setting = mw_settings_find(state->in->settings, list->name);
         const struct mw_setting_variant *on =
             setting ? mw_setting_on(setting, (uint32_t)mw_crowd_first(&state->crowd)) : NULL;
         if (!on || !on->in_force.value[0])
             continue;
-        struct mw_exclusion how = {setting, on, !lists[i].use};
-        if (names_provider(on->in_force.value, idle->provider) != lists[i].use)
+        struct mw_exclusion how = {setting, on, !list->use};
+        if (names_provider(on->in_force.value, idle->provider) != list->use &&
+            !is_taken(state, setting))
             take(state, &how, mw_format("libfabric's provider %s", idle->provider), 1);
         return;
     }

@@ -31,19 +31,6 @@ struct fallback {
     const struct mw_use *slow, *native;
 };
 
-/* Whether a library was opened by MPI, as far as the name of the calling module tells. */
-static int opened_by_mpi(const struct mw_failure *failure)
-{
-    static const char *const names[] = {"libmpi",  "mca_",      "libmca",
-                                        "libopen", "libfabric", "libuc"};
-    if (!failure->opener[0])
-        return 1;
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (!strncmp(failure->opener, names[i], strlen(names[i])))
-            return 1;
-    return 0;
-}
-
 static const char *device_of(const struct mw_failure *failure)
 {
     return failure->device[0] ? failure->device : failure->domain[0] ? failure->domain : "the NIC";
@@ -88,7 +75,7 @@ static int failure_counts(const struct mw_finding_input *in, const struct mw_fai
     if (failure->hangs && !hangs_really(in, failure))
         return 0;
     if (failure->weight == MW_FAILURE_MINOR)
-        return failure->native && !failure->silent && !failure->inner && !opened_by_mpi(failure);
+        return failure->native && !failure->silent && !failure->inner && !failure->by_mpi;
     if (failure->weight != MW_FAILURE_MATTERS)
         return 0;
     return failure->native || whole_library(failure) || dies_of_it(in, failure);

@@ -46,12 +46,13 @@ void mw_fast_end(struct mw_fast *fast)
 
 int mw_idle_is_rdma(const struct mw_idle *idle)
 {
+    enum { STEM = 3 }; /* devices are named like their drivers, as far as that: mlx5_0, hns_0 */
     static const char *const drivers[] = {"mlx", "bnxt_re", "irdma", "qedr", "hns_roce", "erdma"};
     static const char *const providers[] = {"verbs", "rc_", "ud_", "dc_", "infiniband", "gga_"};
     if (!strcmp(idle->library, "ucx"))
         return 1;
     for (size_t i = 0; i < sizeof(drivers) / sizeof(drivers[0]); i++)
-        if (strstr(idle->driver, drivers[i]) || !strncmp(idle->device, drivers[i], 3))
+        if (strstr(idle->driver, drivers[i]) || !strncmp(idle->device, drivers[i], STEM))
             return 1;
     for (size_t i = 0; i < sizeof(providers) / sizeof(providers[0]); i++)
         if (!strncmp(idle->provider, providers[i], strlen(providers[i])))

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyzer/findings/idle.h"
+#include "analyzer/findings/providers.h"
 #include "analyzer/findings/words.h"
 #include "analyzer/model/labels.h"
 
@@ -15,29 +16,27 @@ static int emulates(const struct mw_way *way)
     return way->software && way->kind == MW_WAY_NETWORK;
 }
 
+static int say_setting(const struct mw_finding_input *in, const char *name, uint32_t process,
+                       struct mw_finding *finding)
+{
+    const struct mw_setting *setting = in->settings ? mw_settings_find(in->settings, name) : NULL;
+    const struct mw_setting_variant *on = setting ? mw_setting_on(setting, process) : NULL;
+    if (!on)
+        return 0;
+    char *words = mw_setting_words(setting, on);
+    mw_finding_evidence(
+        finding, mw_format("the choice is set %s: %s", mw_place_words(&on->in_force), words));
+    free(words);
+    return 1;
+}
+
 /* What chooses the provider, where it is set. */
 static int say_settings(const struct mw_finding_input *in, uint32_t process,
                         struct mw_finding *finding)
 {
-    static const char *const names[] = {"FI_PROVIDER",
-                                        "OMPI_MCA_mtl_ofi_provider_include",
-                                        "OMPI_MCA_mtl_ofi_provider_exclude",
-                                        "OMPI_MCA_opal_common_ofi_provider_include",
-                                        "OMPI_MCA_opal_common_ofi_provider_exclude",
-                                        "MPIR_CVAR_OFI_USE_PROVIDER",
-                                        "I_MPI_OFI_PROVIDER"};
-    int said = 0;
-    for (size_t i = 0; in->settings && i < sizeof(names) / sizeof(names[0]); i++) {
-        const struct mw_setting *setting = mw_settings_find(in->settings, names[i]);
-        const struct mw_setting_variant *on = setting ? mw_setting_on(setting, process) : NULL;
-        if (!on)
-            continue;
-        char *words = mw_setting_words(setting, on);
-        mw_finding_evidence(
-            finding, mw_format("the choice is set %s: %s", mw_place_words(&on->in_force), words));
-        free(words);
-        said++;
-    }
+    int said = say_setting(in, "FI_PROVIDER", process, finding);
+    for (const struct mw_provider_list *list = mw_provider_lists; list->name; list++)
+        said += say_setting(in, list->name, process, finding);
     return said;
 }
 

@@ -11,8 +11,6 @@
 
 #define CONTROL_BYTES    4096 /* as many bytes, in as few messages, may be anything */
 #define CONTROL_MESSAGES 16
-#define SMALL_CLASS      7  /* up to 64 bytes and a little more: docs/metrics.md, "Reached" */
-#define LARGE_CLASS      19 /* from 256 KiB on */
 
 static void use_add(struct mw_use *use, const struct mw_route *route, uint32_t pair)
 {
@@ -172,8 +170,8 @@ static void tells_about(const struct mw_pair_transport *pair, uint32_t way, int 
         const struct mw_route *route = &pair->routes.at[r];
         if (route->way != way || !route->messages)
             continue;
-        *small |= route->first_class <= SMALL_CLASS;
-        *large |= route->last_class >= LARGE_CLASS;
+        *small |= route->first_class <= mw_size_class(MW_SPEED_SMALL);
+        *large |= route->last_class >= mw_size_class(MW_SPEED_LARGE);
     }
 }
 

@@ -386,6 +386,17 @@ class Excluded(Findings):
                 self.says(finding, "libfabric's provider cxi is excluded by the launcher's command "
                           "line", "OMPI_MCA_mtl_ofi_provider_" + name)
 
+    def test_several_devices_kept_out_by_one_list(self):
+        ranks = two_over_tcp()
+        for rank in ranks:
+            for ident, domain in enumerate(("cxi0", "cxi1"), 1):
+                f.offer(rank, ident=ident, domain=domain)
+            f.modules(rank, f.OFI, "/opt/fabric/libfabric.so.1")
+            facts(rank, ("env", "OMPI_MCA_mtl_ofi_provider_include", "psm2"))
+        finding = self.only(ranks, "excluded", "critical")
+        self.says(finding, "libfabric's provider cxi is excluded by the environment", "cxi0", "cxi1")
+        self.assertEqual(sum("not in the list" in fact for fact in finding["evidence"]), 1)
+
     def test_the_environment_wins(self):
         """Allowed again, so nothing is excluded; that it was not used is another matter."""
         ranks = debian(with_infiniband(two_over_tcp()), ("pml", "^ucx", 75))
