@@ -24,17 +24,17 @@ static void reason(struct mw_judgement *judgement, char *text)
 
 /* --- what makes a trace too little to say that nothing is wrong --- */
 
+/* Who leaves by exit without MPI_Finalize may have failed: the code is not recorded. */
 static int ended_well(const struct mw_process *process)
 {
-    return process->end_reason == MW_END_FINALIZE ||
-           (process->end_reason == MW_END_EXIT && !process->end_code);
+    return process->end_reason == MW_END_FINALIZE;
 }
 
 static const char *bad_end(const struct mw_process *process)
 {
     switch (process->end_reason) {
     case MW_END_EXIT:
-        return "left with an error";
+        return "left without MPI_Finalize";
     case MW_END_ABORT:
         return "called MPI_Abort";
     case MW_END_COLLECTED:

@@ -153,7 +153,7 @@ class Check(CliTest):
             f.modules(rank, f.OFI)
             f.offer(rank)
             f.fail(rank, call="fi_domain")
-        finish(ranks, at=5000, reason=2, code=1)
+        finish(ranks, at=5000, reason=2)
         self.check(ranks, "finding=fallback", HOLDS)
         self.check(ranks, "no-finding", FAILS, "The job ended in MPI_Init")
         self.check(ranks, "ended=MPI_Finalize", FAILS, "found another end of ranks 0-1: exit")
@@ -166,6 +166,11 @@ class Check(CliTest):
         self.check(memory_job(reason=3), "ended=abort", HOLDS)
         self.check(memory_job(reason=4), "ended=MPI_Finalize", FAILS, "ranks 0-1: collected")
         self.check(memory_job(4)[:3], "ended=MPI_Finalize", CANNOT, "rank 3 was not recorded")
+        self.check(memory_job(reason=2), "ended=exit", HOLDS)
+
+    def test_exit_without_finalize(self):
+        """With which code is not recorded, so it may have been an error."""
+        self.check(memory_job(reason=2), "no-finding", CANNOT, "rank 0 left without MPI_Finalize")
 
     def test_wrong_usage(self):
         trace = self.write(*memory_job())
