@@ -117,7 +117,7 @@ void mw_pair_remainder(struct mw_pair_work *work, int fabric_carries)
             return;
         }
     }
-    if (!process || !process->end_reason || process->end_reason >= MW_END_COLLECTED)
+    if (process && (!process->end_reason || process->end_reason >= MW_END_COLLECTED))
         pair->remainder_is = "after the last count";
     else
         pair->remainder_is = "not counted";

@@ -641,6 +641,7 @@ class Unknown(ShowTest):
         one = ob1(1, 2)
         one.recv(0, 100, 2000, 2100)
         self.assertEqual(self.reason(one), "the sender was not recorded")
+        self.assertEqual(self.pairs[0, 1]["remainder_is"], "not counted")
 
     def test_a_choice_that_is_not_known(self):
         zero, one = Rank(0, 2).to(1, 100), Rank(1, 2)
