@@ -17,7 +17,7 @@ static void dump_line(const struct mw_dump *dump, const char *type, json_t *obje
     if (dump->json) {
         json_t *line = json_pack("{s:s}", "type", type);
         json_object_update(line, object);
-        json_dumpf(line, dump->out, JSON_COMPACT | JSON_REAL_PRECISION(15));
+        mw_json_put(line, JSON_COMPACT | JSON_REAL_PRECISION(15), dump->out);
         fputc('\n', dump->out);
         json_decref(line);
         json_decref(object);

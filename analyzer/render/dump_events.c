@@ -39,7 +39,7 @@ static void json_name(const char *name, FILE *out)
         return;
     }
     json_t *text = mw_json_text(name);
-    json_dumpf(text, out, JSON_ENCODE_ANY);
+    mw_json_put(text, JSON_ENCODE_ANY, out);
     json_decref(text);
 }
 

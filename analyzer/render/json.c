@@ -104,9 +104,33 @@ json_t *mw_json_document(const char *kind)
     return json_pack("{s:s, s:i, s:s}", "mpiwatch", MW_VERSION, "schema", 1, "document", kind);
 }
 
+/* jansson escapes control characters up to U+001F. DEL and those from U+0080 to U+009F, which
+ * terminals obey as well, are left to us. */
+static int put_piece(const char *piece, size_t size, void *out)
+{
+    size_t done = 0;
+    for (size_t i = 0; i < size; i++) {
+        const unsigned char *at = (const unsigned char *)piece + i;
+        int two = i + 1 < size && at[0] == 0xc2 && at[1] < 0xa0;
+        if (!two && at[0] != 0x7f)
+            continue;
+        if (fwrite(piece + done, 1, i - done, out) != i - done ||
+            fprintf(out, "\\u00%02x", at[two]) < 0)
+            return -1;
+        i += (size_t)two;
+        done = i + 1;
+    }
+    return fwrite(piece + done, 1, size - done, out) == size - done ? 0 : -1;
+}
+
+int mw_json_put(const json_t *value, size_t flags, FILE *out)
+{
+    return json_dump_callback(value, put_piece, out, flags);
+}
+
 int mw_json_write(const json_t *document, FILE *out)
 {
-    return json_dumpf(document, out, MW_JSON_FLAGS) || fputc('\n', out) == EOF;
+    return mw_json_put(document, MW_JSON_FLAGS, out) || fputc('\n', out) == EOF;
 }
 
 const char *mw_json_string(const json_t *object, const char *key)

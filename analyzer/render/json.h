@@ -26,6 +26,9 @@ json_t *mw_json_build_id(const uint8_t *data, size_t size); /* hex; null when em
 /* The common head of a document ("report", "matrix", "info"): version of the program and of the
  * schema. */
 json_t *mw_json_document(const char *kind);
+/* Writes a value by these flags of jansson's, without a character that a terminal obeys; 0 when the
+ * stream took it. */
+int mw_json_put(const json_t *value, size_t flags, FILE *out);
 /* Writes a document with a newline; 0 when the stream took it. */
 int mw_json_write(const json_t *document, FILE *out);
 

@@ -64,7 +64,7 @@ static void json_name(const struct mw_matrix *matrix, int64_t number, FILE *out)
         fputs("null", out);
     } else {
         json_t *name = mw_json_text(matrix->model->nodes[number].host);
-        json_dumpf(name, out, JSON_ENCODE_ANY);
+        mw_json_put(name, JSON_ENCODE_ANY, out);
         json_decref(name);
     }
 }
@@ -74,7 +74,7 @@ static void json_transports(const struct mw_matrix *matrix, const struct mw_matr
                             FILE *out)
 {
     json_t *members = mw_matrix_cell_json(matrix, cell);
-    char *text = json_dumps(members, JSON_REAL_PRECISION(15));
+    char *text = json_dumps(members, JSON_REAL_PRECISION(15) | JSON_ENSURE_ASCII);
     if (text)
         fprintf(out, ", %.*s", (int)strlen(text) - 2, text + 1);
     free(text);
@@ -83,7 +83,7 @@ static void json_transports(const struct mw_matrix *matrix, const struct mw_matr
 
 void mw_matrix_json(const struct mw_matrix *matrix, const json_t *head, FILE *out)
 {
-    char *text = json_dumps(head, MW_JSON_FLAGS);
+    char *text = json_dumps(head, MW_JSON_FLAGS | JSON_ENSURE_ASCII);
     if (!text)
         return;
     /* The head ends in "\n}": the cells go before that. */

@@ -255,7 +255,7 @@ class Special(CliTest):
         self.assertNotIn("programs ", self.run_cli("report", one).out)
 
     def test_text_of_a_trace_cannot_play_with_the_terminal(self):
-        evil = "x\x1b]0;title\x07\x1b[31m\u202e\u009b31m"
+        evil = "x\x1b]0;title\x07\x1b[31m\u202e\u009b31m\x7f"
         zero = Process(0, 1, host="node\x1b[2J").world(name=evil)
         zero.coll("MPI_Barrier", 2000, 3000, 0)
         zero.add("HEALTH", text(1, "c"), w.data(2, b"bad \xff\xfe utf-8 \x1b[0m"))
@@ -265,6 +265,9 @@ class Special(CliTest):
             for character in "\x1b\x07\u202e\u009b":
                 self.assertNotIn(character, shown.out, command)
             self.assertNotIn("\udcff", shown.out)
+            plain = self.run_cli(command, "-f", "json", path).out
+            for character in "\x1b\x07\x7f\u009b":
+                self.assertNotIn(character, plain, command + " as JSON")
         doc = self.report(path)
         self.assertEqual(doc["job"]["program"], evil)
         self.assertEqual(doc["health"][0]["message"], "bad \\xff\\xfe utf-8 \x1b[0m")
