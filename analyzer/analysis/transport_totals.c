@@ -284,7 +284,7 @@ static size_t ranks_unique(int64_t *ranks, size_t count)
 }
 
 /* How many ranks are in both of two sorted lists. */
-static size_t ranks_common(const struct mw_members *members)
+static size_t ranks_common(const struct mw_group_members *members)
 {
     size_t common = 0, s = 0, d = 0;
     while (s < members->sources.count && d < members->destinations.count) {
@@ -317,7 +317,7 @@ static int64_t pairs_on_nodes(const struct mw_model *model, const int64_t *ranks
 }
 
 static enum mw_shape shape_of(const struct mw_transport_totals *totals, size_t pairs,
-                              const struct mw_members *members, size_t common)
+                              const struct mw_group_members *members, size_t common)
 {
     size_t sources = members->sources.count, destinations = members->destinations.count;
     int same = common == sources && common == destinations;
@@ -335,10 +335,10 @@ static enum mw_shape shape_of(const struct mw_transport_totals *totals, size_t p
 }
 
 void mw_pair_group_members(const struct mw_transport_totals *totals,
-                           const struct mw_pair_group *group, struct mw_members *members)
+                           const struct mw_pair_group *group, struct mw_group_members *members)
 {
     size_t selves = 0;
-    *members = (struct mw_members){0};
+    *members = (struct mw_group_members){0};
     for (size_t i = 0; i < group->pairs.count; i++) {
         const struct mw_pair_transport *pair = &totals->transports->pairs.at[group->pairs.at[i]];
         *mw_vector_add(&members->sources) = pair->src;
@@ -354,9 +354,9 @@ void mw_pair_group_members(const struct mw_transport_totals *totals,
         members->shape = shape_of(totals, group->pairs.count, members, ranks_common(members));
 }
 
-void mw_members_free(struct mw_members *members)
+void mw_group_members_free(struct mw_group_members *members)
 {
     free(members->sources.at);
     free(members->destinations.at);
-    *members = (struct mw_members){0};
+    *members = (struct mw_group_members){0};
 }

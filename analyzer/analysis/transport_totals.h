@@ -72,13 +72,13 @@ enum mw_shape {
 };
 
 /* Who is in a group. Sorted, each once. */
-struct mw_members {
+struct mw_group_members {
     MW_VECTOR(int64_t) sources, destinations;
     enum mw_shape shape;
 };
 void mw_pair_group_members(const struct mw_transport_totals *totals,
-                           const struct mw_pair_group *group, struct mw_members *members);
-void mw_members_free(struct mw_members *members);
+                           const struct mw_pair_group *group, struct mw_group_members *members);
+void mw_group_members_free(struct mw_group_members *members);
 
 /* The route of a pair that messages of a size class took: the main one; NULL not known. */
 const struct mw_route *mw_pair_route(const struct mw_pair_transport *pair, unsigned size_class);

@@ -144,7 +144,7 @@ static const char *shape_word(enum mw_shape shape)
 static json_t *doc_group(const struct mw_transport_totals *totals,
                          const struct mw_pair_group *group)
 {
-    struct mw_members members;
+    struct mw_group_members members;
     json_t *routes = json_array();
     mw_pair_group_members(totals, group, &members);
     for (size_t i = 0; i < group->routes.count; i++)
@@ -158,7 +158,7 @@ static json_t *doc_group(const struct mw_transport_totals *totals,
         mw_json_count(group->bytes), "routes", routes, "unknown", mw_json_text(group->unknown),
         "carried_bytes", mw_json_count(group->carried), "remainder_bytes",
         (json_int_t)group->remainder, "remainder_is", mw_json_known(group->remainder_is));
-    mw_members_free(&members);
+    mw_group_members_free(&members);
     return entry;
 }
 

@@ -6,25 +6,14 @@
  */
 #include "trace/reader/reader.h"
 
-#define TABLE(table, type)                                                                         \
-    {                                                                                              \
-        table, sizeof table / sizeof *table, sizeof(struct type)                                   \
-    }
-
-#define OFFER(id, kind)                                                                            \
-    {                                                                                              \
-        MW_F_OFFER_##id, MW_MEMBER_##kind, offsetof(struct mw_offer, id), 0                        \
-    }
+#define OFFER(id, kind) MW_MEMBER(OFFER, mw_offer, id, kind)
 static const struct mw_member offer_table[] = {
     OFFER(provider, TEXT), OFFER(domain, TEXT), OFFER(fabric, TEXT), OFFER(device, TEXT),
     OFFER(speed, NUMBER),  OFFER(state, TEXT),  OFFER(driver, TEXT),
 };
-static const struct mw_members offer_members = TABLE(offer_table, mw_offer);
+static const struct mw_members offer_members = MW_MEMBERS(offer_table, mw_offer);
 
-#define ATTEMPT(id, kind)                                                                          \
-    {                                                                                              \
-        MW_F_ATTEMPT_##id, MW_MEMBER_##kind, offsetof(struct mw_attempt, id), 0                    \
-    }
+#define ATTEMPT(id, kind) MW_MEMBER(ATTEMPT, mw_attempt, id, kind)
 static const struct mw_member attempt_table[] = {
     ATTEMPT(id, NUMBER),     ATTEMPT(library, TEXT),    ATTEMPT(call, TEXT),
     ATTEMPT(result, SIGNED), ATTEMPT(words, TEXT),      ATTEMPT(domain, TEXT),
@@ -33,19 +22,13 @@ static const struct mw_member attempt_table[] = {
     ATTEMPT(device, TEXT),   ATTEMPT(speed, NUMBER),    ATTEMPT(driver, TEXT),
     ATTEMPT(asked, TEXT),    ATTEMPT(endpoint, NUMBER),
 };
-static const struct mw_members attempt_members = TABLE(attempt_table, mw_attempt);
+static const struct mw_members attempt_members = MW_MEMBERS(attempt_table, mw_attempt);
 
-#define LANE(id)                                                                                   \
-    {                                                                                              \
-        MW_F_LANE_##id, MW_MEMBER_TEXT, offsetof(struct mw_lane, id), 0                            \
-    }
+#define LANE(id) MW_MEMBER(LANE, mw_lane, id, TEXT)
 static const struct mw_member lane_table[] = {LANE(use), LANE(transport), LANE(device)};
-static const struct mw_members lane_members = TABLE(lane_table, mw_lane);
+static const struct mw_members lane_members = MW_MEMBERS(lane_table, mw_lane);
 
-#define PEER(id)                                                                                   \
-    {                                                                                              \
-        MW_F_PEER_##id, MW_MEMBER_NUMBER, offsetof(struct mw_peer, id), 0                          \
-    }
+#define PEER(id) MW_MEMBER(PEER, mw_peer, id, NUMBER)
 static const struct mw_member peer_table[] = {
     {MW_F_PEER_address, MW_MEMBER_BYTES, offsetof(struct mw_peer, address),
      offsetof(struct mw_peer, address_size)},
@@ -57,12 +40,9 @@ static const struct mw_member peer_table[] = {
     PEER(got),
     PEER(unsized),
 };
-static const struct mw_members peer_members = TABLE(peer_table, mw_peer);
+static const struct mw_members peer_members = MW_MEMBERS(peer_table, mw_peer);
 
-#define ENDPOINT(id, kind)                                                                         \
-    {                                                                                              \
-        MW_F_ENDPOINT_##id, MW_MEMBER_##kind, offsetof(struct mw_endpoint, id), 0                  \
-    }
+#define ENDPOINT(id, kind) MW_MEMBER(ENDPOINT, mw_endpoint, id, kind)
 static const struct mw_member endpoint_table[] = {
     {MW_F_ENDPOINT_address, MW_MEMBER_BYTES, offsetof(struct mw_endpoint, address),
      offsetof(struct mw_endpoint, address_size)},
@@ -78,18 +58,15 @@ static const struct mw_member endpoint_table[] = {
     ENDPOINT(time, NUMBER),
     ENDPOINT(unlisted, NUMBER),
 };
-const struct mw_members mw_endpoint_members = TABLE(endpoint_table, mw_endpoint);
+const struct mw_members mw_endpoint_members = MW_MEMBERS(endpoint_table, mw_endpoint);
 
-#define LOG(id, kind)                                                                              \
-    {                                                                                              \
-        MW_F_LOG_##id, MW_MEMBER_##kind, offsetof(struct mw_log_line, id), 0                       \
-    }
+#define LOG(id, kind) MW_MEMBER(LOG, mw_log_line, id, kind)
 static const struct mw_member log_table[] = {
     LOG(id, NUMBER),     LOG(library, TEXT),  LOG(level, TEXT),  LOG(subsystem, TEXT),
     LOG(provider, TEXT), LOG(function, TEXT), LOG(line, NUMBER), LOG(text, TEXT),
     LOG(count, NUMBER),  LOG(time, NUMBER),
 };
-static const struct mw_members log_members = TABLE(log_table, mw_log_line);
+static const struct mw_members log_members = MW_MEMBERS(log_table, mw_log_line);
 
 /* mw_members_array finds equal arrays by their bytes. */
 _Static_assert(sizeof(struct mw_offer) == 6 * sizeof(char *) + sizeof(uint64_t) &&

@@ -6,17 +6,12 @@
  */
 #include "trace/reader/reader.h"
 
-#define TABLE(table, type)                                                                         \
-    {                                                                                              \
-        table, sizeof table / sizeof *table, sizeof(struct type)                                   \
-    }
-
 static const struct mw_member sockets_table[] = {
     {MW_F_SOCKETS_when, MW_MEMBER_WHEN, offsetof(struct mw_sockets, when), 0},
     {MW_F_SOCKETS_time, MW_MEMBER_NUMBER, offsetof(struct mw_sockets, time), 0},
     {MW_F_SOCKETS_unseen, MW_MEMBER_NUMBER, offsetof(struct mw_sockets, unseen), 0},
 };
-static const struct mw_members sockets_members = TABLE(sockets_table, mw_sockets);
+static const struct mw_members sockets_members = MW_MEMBERS(sockets_table, mw_sockets);
 
 #define CONNECTION(id, member, kind)                                                               \
     {                                                                                              \
@@ -38,42 +33,33 @@ static const struct mw_member connection_table[] = {
     CONNECTION(waiting, waiting, NUMBER),
     CONNECTION(min_rtt, min_rtt_us, NUMBER),
 };
-static const struct mw_members connection_members = TABLE(connection_table, mw_connection);
+static const struct mw_members connection_members = MW_MEMBERS(connection_table, mw_connection);
 
 static const struct mw_member ports_table[] = {
     {MW_F_PORTS_when, MW_MEMBER_WHEN, offsetof(struct mw_ports, when), 0},
     {MW_F_PORTS_time, MW_MEMBER_NUMBER, offsetof(struct mw_ports, time), 0},
 };
-static const struct mw_members ports_members = TABLE(ports_table, mw_ports);
+static const struct mw_members ports_members = MW_MEMBERS(ports_table, mw_ports);
 
-#define PORT(id, kind)                                                                             \
-    {                                                                                              \
-        MW_F_PORT_##id, MW_MEMBER_##kind, offsetof(struct mw_port, id), 0                          \
-    }
+#define PORT(id, kind) MW_MEMBER(PORT, mw_port, id, kind)
 static const struct mw_member port_table[] = {
     PORT(name, TEXT),       PORT(kind, TEXT),     PORT(number, NUMBER),
     PORT(received, NUMBER), PORT(sent, NUMBER),   PORT(rate, NUMBER),
     PORT(state, TEXT),      PORT(errors, NUMBER), PORT(address, TEXT),
 };
-static const struct mw_members port_members = TABLE(port_table, mw_port);
+static const struct mw_members port_members = MW_MEMBERS(port_table, mw_port);
 
-#define CMA(id)                                                                                    \
-    {                                                                                              \
-        MW_F_CMAPEER_##id, MW_MEMBER_NUMBER, offsetof(struct mw_cma_peer, id), 0                   \
-    }
+#define CMA(id) MW_MEMBER(CMAPEER, mw_cma_peer, id, NUMBER)
 static const struct mw_member cma_table[] = {
     CMA(pid),     CMA(reads),   CMA(read),  CMA(writes),
     CMA(written), CMA(refused), CMA(error), CMA(error_time),
 };
-static const struct mw_members cma_members = TABLE(cma_table, mw_cma_peer);
+static const struct mw_members cma_members = MW_MEMBERS(cma_table, mw_cma_peer);
 
-#define CHOICE(id)                                                                                 \
-    {                                                                                              \
-        MW_F_CHOICEITEM_##id, MW_MEMBER_TEXT, offsetof(struct mw_choice, id), 0                    \
-    }
+#define CHOICE(id) MW_MEMBER(CHOICEITEM, mw_choice, id, TEXT)
 static const struct mw_member choice_table[] = {CHOICE(what), CHOICE(name), CHOICE(how),
                                                 CHOICE(source)};
-static const struct mw_members choice_members = TABLE(choice_table, mw_choice);
+static const struct mw_members choice_members = MW_MEMBERS(choice_table, mw_choice);
 
 static void address_judge(const uint8_t **address, size_t *size)
 {

@@ -315,6 +315,15 @@ struct mw_members {
     const struct mw_member *members;
     size_t count, structure; /* size of the structure in bytes */
 };
+/* A member that is called like its field; and all of a structure. */
+#define MW_MEMBER(chunk, type, id, kind)                                                           \
+    {                                                                                              \
+        MW_F_##chunk##_##id, MW_MEMBER_##kind, offsetof(struct type, id), 0                        \
+    }
+#define MW_MEMBERS(table, type)                                                                    \
+    {                                                                                              \
+        table, sizeof table / sizeof *table, sizeof(struct type)                                   \
+    }
 /* Empties the structure, then reads the list into it. `given`, where not NULL: bits by field
  * number, also of fields that are no members. */
 enum mw_status mw_members_read(struct mw_trace *trace, struct mw_reader list,
