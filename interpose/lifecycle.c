@@ -24,6 +24,7 @@ static uint64_t probes_ns; /* what the last steps of the probes took, before the
 static void forget_in_child(void)
 {
     atomic_store(&mw_recorder.state, MW_OVER);
+    mw_locks_after_fork();
 }
 
 static int give_up(void)

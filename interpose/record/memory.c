@@ -9,9 +9,10 @@
 
 #include "record/record.h"
 
-enum { FEW = 64, MANY = 1000 }; /* tries at a lock */
+enum { FEW = 64, MANY = 1000, ORPHANED = 2000 }; /* tries at a lock */
 
 static _Atomic uint64_t total;
+static _Atomic int forked; /* this is the child of a process that records */
 
 void *mw_pages(size_t size)
 {
@@ -28,6 +29,13 @@ uint64_t mw_pages_total(void)
     return atomic_load_explicit(&total, memory_order_relaxed);
 }
 
+void mw_locks_after_fork(void)
+{
+    atomic_store(&forked, 1);
+}
+
+/* In a child of fork the holder may be a thread that the child does not have. Nothing is recorded
+ * there, so that nobody holds a lock for long. */
 void mw_lock_slow(struct mw_lock *lock)
 {
     for (unsigned tries = 0;; tries++) {
@@ -35,6 +43,9 @@ void mw_lock_slow(struct mw_lock *lock)
         if (atomic_compare_exchange_weak_explicit(&lock->owner, &expected, &mw_self,
                                                   memory_order_acquire, memory_order_relaxed) ||
             expected == &mw_self)
+            return;
+        if (tries > ORPHANED && atomic_load(&forked) &&
+            atomic_compare_exchange_strong(&lock->owner, &expected, &mw_self))
             return;
         if (tries > MANY) /* the holder may be a thread that this one's priority keeps from running */
             nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);

@@ -157,6 +157,7 @@ struct mw_lock {
     _Atomic(const void *) owner; /* &mw_self of a thread; NULL free */
 };
 void mw_lock_slow(struct mw_lock *lock);
+void mw_locks_after_fork(void); /* in the child: locks that nobody drops are not waited for */
 static inline void mw_lock_take(struct mw_lock *lock)
 {
     const void *expected = NULL;
