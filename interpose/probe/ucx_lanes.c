@@ -108,7 +108,7 @@ static void read_printed(mw_ucp_object ep, struct mw_buffer *buffer)
     mw_ucx.ep_print(ep, print.stream);
     mw_ucx_print_end(&print);
     struct mw_ucx_lane_walk walk = {.at = print.text, .version = mw_ucx.version};
-    while (mw_ucx_lane_next(&walk, &lane))
+    while (!buffer->overflow && mw_ucx_lane_next(&walk, &lane))
         put_lane(buffer, &lane);
     mw_ucx_print_release(&print);
 }
