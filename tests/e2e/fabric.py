@@ -5,9 +5,11 @@
 """A fabric that works or fails on command."""
 
 import os
+import time
 
-from harness import STUBS, Skip
+from harness import STUBS, Failure, Skip
 from mpi import build_folder, compile_file
+from trace import Trace
 
 HEADER = "rdma/providers/fi_prov.h"
 
@@ -55,3 +57,20 @@ def over_cxi(forced=False, copies=1, **fake):
     env = over_libfabric("cxi", forced, FI_PROVIDER_PATH=provider_folder(copies))
     env.update({"FAKE_" + name: str(value) for name, value in fake.items()})
     return env
+
+
+def wait_for_open_calls(path, wanted, seconds=60):
+    """Until the calls that have not returned, by process, are these in the trace of a running job. What
+    layers of libfabric call does not count."""
+    end = time.monotonic() + seconds
+    calls = []
+    while time.monotonic() < end:
+        if os.path.exists(path):
+            calls = [
+                [a["call"] for a in process.attempts if not a["end"] and not a["inner"]]
+                for process in Trace(path).processes
+            ]
+        if calls == wanted:
+            return
+        time.sleep(0.1)
+    raise Failure("calls without an end: %s" % calls)

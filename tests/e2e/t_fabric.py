@@ -7,10 +7,9 @@
 import os
 import re
 import signal
-import time
 
-from fabric import need_headers, over_cxi, over_libfabric
-from harness import Failure, check, main, mpi_test, same, tidy
+from fabric import need_headers, over_cxi, over_libfabric, wait_for_open_calls
+from harness import check, main, mpi_test, same, tidy
 from mpi import build_folder, compile_file
 from trace import Trace
 
@@ -254,19 +253,7 @@ def a_hang_in_mpi_init_is_explained(mpi, folder, step):
     )
     try:
         # No snapshot, no collecting: what is in the file while it hangs.
-        for _ in range(300):
-            time.sleep(0.1)
-            open_calls = []
-            if os.path.exists(path):
-                processes = Trace(path).processes
-                open_calls = [
-                    [a["call"] for a in p.attempts if not a["end"] and not a["inner"]]
-                    for p in processes
-                ]
-            if open_calls == [["fi_" + step]] * 2:
-                break
-        else:
-            raise Failure("calls without an end: %s" % open_calls)
+        wait_for_open_calls(path, [["fi_" + step]] * 2)
         for pid in job.pids(program):
             os.kill(pid, signal.SIGKILL)
     finally:

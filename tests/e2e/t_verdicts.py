@@ -11,7 +11,6 @@ import re
 import shutil
 import signal
 import subprocess
-import time
 
 import fabric
 from harness import PROGRAMS, Job, Skip, check, command, main, mpi_test, same, setting, tidy
@@ -174,13 +173,16 @@ def an_abort_inside_init(mpi, folder):
 
 @mpi_test(only="openmpi")
 def a_hang_inside_init(mpi, folder):
-    env = dict(cxi_environment(HANG="enable"), MPIWATCH_OUT=os.path.join(folder, "job.mpiw"))
+    path = os.path.join(folder, "job.mpiw")
+    env = dict(cxi_environment(HANG="enable"), MPIWATCH_OUT=path)
     argv = [str(mpi.build("pairs.c")), "8x5"]
     line = mpi.launch(2, ["env", "LD_PRELOAD=%s" % mpi.library()] + argv)
     running = Job(line[:1] + CXI + line[1:], folder, env=env, timeout=60)
-    time.sleep(4)
-    running.stop()
-    command([setting("MW_CLI"), "collect", os.path.join(folder, "job.mpiw")], folder)
+    try:
+        fabric.wait_for_open_calls(path, [["fi_enable"]] * 2)
+    finally:
+        running.stop()
+    command([setting("MW_CLI"), "collect", path], folder)
     fallback = of(findings(folder), "fallback")
     same(len(fallback), 1, "fallback findings")
     has(fallback[0], "fi_enable", "MPI_Init")
