@@ -166,15 +166,29 @@ static struct mw_ucx_slots *slots_with_room(void)
     return slots;
 }
 
+static int has_slot(const struct mw_ucx_slots *slots, uintptr_t ep)
+{
+    for (uintptr_t at = mw_ucx_hash(ep);; at++) {
+        uintptr_t found =
+            atomic_load_explicit(&slots->slot[at & slots->mask].ep, memory_order_relaxed);
+        if (!found || found == ep)
+            return found != 0;
+    }
+}
+
 void mw_ucx_ep_add(struct mw_ucx_worker *worker, mw_ucp_object ep, int has_uid, uint64_t uid)
 {
     mw_lock_take(&lock);
     struct mw_ucx_slots *slots = slots_with_room();
+    struct mw_ucx_slots *full = atomic_load_explicit(&mw_ucx_slots, memory_order_relaxed);
+    int again = full && has_slot(full, (uintptr_t)ep);
+    if (!slots && again)
+        slots = full;
     struct mw_ucx_peer *peer = slots ? peer_find(worker, has_uid, uid) : NULL;
-    if (peer) {
+    if (peer || again) /* not the peer that had this address before */
         slot_put(slots, (uintptr_t)ep, peer);
+    if (peer)
         atomic_store_explicit(&peer->ep, ep, memory_order_relaxed);
-    }
     mw_lock_drop(&lock);
     if (!peer)
         mw_health("ucx-endpoints",

@@ -16,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "output/output.h"
 #include "probe/loglines.h"
@@ -646,6 +648,38 @@ static void many_endpoints(void **state)
     assert_int_equal(mw_ucx_strays, 0);
 }
 
+/* No room for more, but an address that comes again is the new peer's. In a child: the table stays
+ * full. */
+static int in_a_full_table(void)
+{
+    struct mw_ucp_request_param plain = {0};
+    enum { MANY = 300000 };
+    p full = make_worker(0x2500, MW_UCS_THREAD_MODE_SINGLE, 0x9a);
+    p first = make_ep(full, 0x70000000, 0x600001);
+    ucp_tag_send_nbx(first, NULL, 1, 0, &plain);
+    for (uintptr_t i = 1; i < MANY; i++)
+        mw_ucx_ep_add(mw_ucx_worker_of(full), (p)(0x70000000 + 0x40 * i), 1, 0x600002);
+    if (mw_ucx_peer_of((p)(0x70000000 + 0x40 * (uintptr_t)(MANY - 1))))
+        return 2;
+    ucp_ep_destroy(first);
+    make_ep(full, 0x70000000, 0x600002);
+    ucp_tag_send_nbx(first, NULL, 10, 0, &plain);
+    peer_count = 0;
+    mw_ucx_worker_write(mw_ucx_worker_of(full), 1);
+    return peer_with(0x600001)->sent != 1 || peer_with(0x600002)->sent != 10;
+}
+
+static void a_full_table_has_no_stale_peers(void **state)
+{
+    int status;
+    (void)state;
+    pid_t child = fork();
+    if (child == 0)
+        _exit(in_a_full_table());
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
 static void lanes_are_read_in_time(void **state)
 {
     struct mw_ucp_request_param plain = {0};
@@ -732,6 +766,7 @@ int main(void)
         cmocka_unit_test(two_workers_are_two),
         cmocka_unit_test(threads_lose_nothing),
         cmocka_unit_test(lanes_are_read_in_time),
+        cmocka_unit_test(a_full_table_has_no_stale_peers),
         cmocka_unit_test(many_endpoints),
         cmocka_unit_test(another_library),
         cmocka_unit_test(switched_off),
