@@ -263,32 +263,6 @@ static void a_full_table_loses_nothing(void **state)
     assert_true(kept_count > 1);
 }
 
-static double seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
-/* Not a limit, a figure: what counting adds to a call of 8 bytes. */
-static void cost(void **state)
-{
-    char text[8];
-    double best[2] = {1e9, 1e9};
-    for (int round = 0; round < 20; round++) {
-        probe_on = round & 1;
-        double start = seconds();
-        for (int i = 0; i < 20000; i++)
-            read_from(getpid(), text, shared_text, 8);
-        double each = (seconds() - start) / 20000 * 1e9;
-        if (each < best[probe_on])
-            best[probe_on] = each;
-    }
-    probe_on = 1;
-    print_message("process_vm_readv of 8 bytes: %.1f ns not counted, %.1f ns counted\n", best[0],
-                  best[1]);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -300,7 +274,6 @@ int main(void)
         cmocka_unit_test(nothing_is_counted_outside_a_recording),
         cmocka_unit_test(calls_that_name_no_process_go_to_pid_0),
         cmocka_unit_test(counts_are_exact_under_threads),
-        cmocka_unit_test(cost),
         cmocka_unit_test(a_full_table_loses_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
