@@ -38,8 +38,11 @@ void mw_lock_slow(struct mw_lock *lock)
              expected != &mw_self);
 }
 
+static size_t pages; /* bytes that were ever taken */
+
 void *mw_pages(size_t size)
 {
+    pages += size;
     void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return memory == MAP_FAILED ? NULL : memory;
 }
@@ -278,6 +281,7 @@ static int below_av_open(struct mw_fid_domain *in, struct mw_fi_av_attr *attr, v
 }
 
 static int open_result;
+static struct mw_fid_ep *next_endpoint; /* NULL: `endpoint` */
 static const void *msg_of_open, *atomic_of_open;
 
 static int below_endpoint(struct mw_fid_domain *in, struct mw_fi_info *info, void **ep,
@@ -286,9 +290,10 @@ static int below_endpoint(struct mw_fid_domain *in, struct mw_fi_info *info, voi
     (void)in, (void)info, (void)context;
     if (open_result)
         return open_result;
-    endpoint = (struct mw_fid_ep){
+    struct mw_fid_ep *made = next_endpoint ? next_endpoint : &endpoint;
+    *made = (struct mw_fid_ep){
         .fid = {3, NULL, &fid_table}, .msg = msg_of_open, .atomic = atomic_of_open};
-    *ep = &endpoint;
+    *ep = made;
     return 0;
 }
 
@@ -584,6 +589,52 @@ static void peers_by_their_address(void **state)
     close_all();
 }
 
+/* Opens them all, sends on each, and closes them. */
+static void use_many(struct mw_fid_ep *many, unsigned count)
+{
+    struct mw_fi_ep_attr ep_attr = {3};
+    struct mw_fi_info info = {.ep_attr = &ep_attr};
+    void *opened;
+    int before = sends_below, closed = closes;
+    for (unsigned i = 0; i < count; i++) {
+        next_endpoint = &many[i];
+        assert_int_equal(domain.ops->endpoint(&domain, &info, &opened, NULL), 0);
+        assert_ptr_equal(opened, &many[i]);
+        assert_int_equal(many[i].msg->send(&many[i], NULL, 8, NULL, i, NULL), 0);
+    }
+    assert_int_equal(sends_below - before, count);
+    mw_fi_endpoints_write(1);
+    for (unsigned i = 0; i < count; i++) {
+        assert_int_equal(many[i].fid.ops->close(&many[i].fid), 0);
+        assert_ptr_equal(many[i].msg, &msg_table);
+        assert_ptr_equal(many[i].fid.ops, &fid_table);
+    }
+    assert_int_equal(closes - closed, count);
+    next_endpoint = NULL;
+}
+
+/* Those beyond what there is room for are not counted; they work, and what they took is used again.
+ */
+static void endpoints_by_the_thousand(void **state)
+{
+    (void)state;
+    enum { MANY = 10000 };
+    struct mw_fid_ep *many = calloc(2 * MANY, sizeof *many);
+    assert_non_null(many);
+    open_endpoint(3);
+    use_many(many, MANY);
+    assert_int_equal(gaps, MW_FI_GAP_ROOM);
+    size_t taken = pages;
+    assert_true(taken < 512u << 20); /* virtual memory, until it is used */
+    gaps = 0;
+    use_many(many + MANY, 1000); /* at other addresses */
+    use_many(many, 2000);
+    assert_int_equal(gaps, 0);
+    assert_int_equal(pages, taken);
+    close_all();
+    free(many);
+}
+
 static void receive_contexts_are_not_peers(void **state)
 {
     (void)state;
@@ -713,6 +764,7 @@ int main(void)
         TEST(attempts_are_written_before_and_after),
         TEST(nothing_is_recorded_after_the_end),
         TEST(attempts_are_bounded),
+        TEST(endpoints_by_the_thousand),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
