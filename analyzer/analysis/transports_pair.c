@@ -14,7 +14,8 @@
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
 #define BTL         "Open MPI BTL"
 #define MEMORY      "memory"
-#define OB1_HEADER  14u /* bytes that ob1 puts before a message, at least */
+#define OB1_HEADER  14u    /* bytes that ob1 puts before a message, at least */
+#define FIT_LEAST   65536u /* bytes from which on a sum that fits is no chance */
 
 /* Whether both are in one network namespace: the kernel carries what one address of it sends to
  * another through lo, whatever interface has the address. */
@@ -353,11 +354,32 @@ static int sockets_carry(const struct mw_pair_work *work)
            work->socket_bytes >= OB1_HEADER * (work->pair->messages - work->pair->messages / 50);
 }
 
+static int one_space(const struct mw_process *a, const struct mw_process *b, const char *space)
+{
+    const char *one = mw_process_fact(a, "namespace", space);
+    const char *other = mw_process_fact(b, "namespace", space);
+    return !*one || !*other || !strcmp(one, other);
+}
+
+/* Programs have connections of their own, too. Where nothing keeps the BTL for memory from its peer
+ * (Open MPI goes by host names, and maps a file of the peer), Open MPI has no use for another: then
+ * connections are MPI's only if they carried as much as the messages come to. */
+static int sockets_are_not_mpi(const struct mw_pair_work *work)
+{
+    const struct mw_process *a = mw_work_process(work, work->src);
+    const struct mw_process *b = mw_work_process(work, work->dst);
+    uint64_t rest = work->pair->bytes > work->cma_bytes ? work->pair->bytes - work->cma_bytes : 0;
+    uint64_t most = rest + rest / 50 + 128 * work->pair->messages + 4096;
+    return !strcmp(a->host, b->host) && one_space(a, b, "mnt") && one_space(a, b, "ipc") &&
+           (!sockets_carry(work) || rest < FIT_LEAST || work->socket_bytes > most);
+}
+
 static void ob1_memory(struct mw_pair_work *work, const char *btl)
 {
     const char *evidence = mw_text_keep_format(
-        work->building->out->texts,
-        "same node, BTL %s is in use, no connection between the two carried the messages", btl);
+        work->building->out->texts, "same node, BTL %s is in use, no connection %s", btl,
+        work->connections && !work->socket_bytes ? "is MPI's"
+                                                 : "between the two carried the messages");
     add_memory(work, btl, BTL, MW_CONCLUDED, 0, evidence);
     if (work->socket_bytes)
         mw_route_extra(work, tcp_way(work, ""), MW_SEEN, work->socket_bytes, tcp_evidence(work));
@@ -383,6 +405,8 @@ static void ob1_network(struct mw_pair_work *work)
 static void ob1_routes(struct mw_pair_work *work)
 {
     const char *memory = work->pair->where == MW_WHERE_NODE ? memory_btl(work) : NULL;
+    if (memory && sockets_are_not_mpi(work))
+        work->socket_bytes = 0;
     if (sockets_carry(work)) {
         uint32_t tcp = tcp_way(work, BTL);
         if (!work->cma_bytes)

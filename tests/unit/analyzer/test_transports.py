@@ -300,13 +300,30 @@ class Ob1(ShowTest):
         self.show(zero, one)
         self.assert_route((0, 1), name="tcp", device="eth0")
 
-    def test_a_connection_of_the_program_beside_vader(self):
+    def beside_vader(self, sent, size=1000, count=100, mounts="mnt:[1]"):
         zero, one = ob1(0, 2), ob1(1, 2)
-        zero.to(1, 1000, 100).connected(b.connection(self.A, self.B, sent=500))
+        zero.to(1, size, count).connected(b.connection(self.A, self.B, sent=sent))
         one.connected(b.connection(self.B, self.A))
+        for process in (zero, one):
+            process.fact("namespace", "mnt", mounts or "mnt:[%d]" % process.rank)
         self.show(zero, one)
-        self.assert_route((0, 1), 0, name="vader", messages=100)
-        self.assert_route((0, 1), 1, name="tcp", layer="", messages=0, carried=500, seen=True)
+
+    def test_a_connection_of_the_program_beside_vader(self):
+        """It carries less or more than the messages come to."""
+        for sent, size in ((500, 1000), (40 * MIB, 1000), (40 * MIB, 10 * 1024), (5000, 0)):
+            self.beside_vader(sent, size=size)
+            self.assert_route((0, 1), 0, name="vader", messages=100, carried=0, seen=False,
+                              evidence="same node, BTL vader is in use, no connection is MPI's")
+            self.assertEqual(len(self.pairs[0, 1]["routes"]), 1)
+            self.assertNotIn("own", self.pairs[0, 1]["remainder_is"])
+
+    def test_what_fits_the_messages_is_theirs(self):
+        self.beside_vader(1030000, size=10 * 1024)
+        self.assert_route((0, 1), 0, name="tcp", layer="Open MPI BTL", messages=100, seen=True)
+
+    def test_mounts_of_their_own_may_keep_vader_away(self):
+        self.beside_vader(40 * MIB, mounts=None)
+        self.assert_route((0, 1), 0, name="tcp", layer="Open MPI BTL", messages=100)
 
     def test_self(self):
         self.show(ob1(0, 1).to(0, 1000, 3))
