@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * One pair while its routes are found: its evidence summed up, and how routes are added. Shared by
- * transports_pair.c (the rules), transports_routes.c and transports_unknown.c. Main thread.
+ * transports_pair.c (the rules), _fabrics.c, _kernel.c and _ob1.c (what kinds of evidence give),
+ * _routes.c and _unknown.c. Main thread.
  */
 #ifndef MW_ANALYSIS_TRANSPORTS_PAIR_H
 #define MW_ANALYSIS_TRANSPORTS_PAIR_H
@@ -10,6 +11,9 @@
 
 /* Size class from which copies by the kernel are believed without an exact sum: 4 KiB. */
 #define MW_SPLIT_FROM 13u
+/* Who drives a way, and where it leads, of several files' ways. */
+#define MW_LAYER_BTL     "Open MPI BTL"
+#define MW_DEVICE_MEMORY "memory"
 
 struct mw_pair_work {
     struct mw_building *building;
@@ -45,6 +49,40 @@ static inline const char *mw_work_keep(struct mw_pair_work *work, const char *te
 {
     return mw_text_keep(work->building->out->texts, text);
 }
+
+/* What headers and control of messages come to at most (docs/metrics.md, "Reconciliation"). */
+static inline uint64_t mw_control_most(uint64_t bytes, uint64_t messages)
+{
+    return bytes / 50 + 128 * messages + 4096;
+}
+
+/* transports_fabrics.c */
+
+void mw_pair_sum_fabrics(struct mw_pair_work *work);
+/* Whether the fabric's counts are those of the messages. */
+int mw_fabric_carries(const struct mw_pair_work *work);
+/* Where it does. */
+void mw_fabric_routes(struct mw_pair_work *work);
+/* What MPI opened beside the part that moves its messages. */
+void mw_beside_routes(struct mw_pair_work *work);
+const char *mw_libfabric_evidence(struct mw_pair_work *work);
+
+/* transports_kernel.c */
+
+/* `where` is known. */
+void mw_pair_sum_kernel(struct mw_pair_work *work);
+/* Whether the connections carried what the kernel did not copy. */
+int mw_sockets_carry(const struct mw_pair_work *work);
+uint32_t mw_tcp_way(struct mw_pair_work *work, const char *layer);
+const char *mw_tcp_evidence(struct mw_pair_work *work);
+const char *mw_cma_evidence(struct mw_pair_work *work);
+/* A way through shared memory, and what the kernel copied at once. `carried`: what was counted on
+ * both. */
+void mw_memory_routes(struct mw_pair_work *work, const char *name, const char *layer,
+                      enum mw_certainty certainty, uint64_t carried, const char *evidence);
+
+/* transports_ob1.c: of a pair whose sender was recorded. */
+void mw_ob1_routes(struct mw_pair_work *work);
 
 /* transports_routes.c */
 

@@ -96,7 +96,7 @@ void mw_pair_remainder(struct mw_pair_work *work, int fabric_carries)
     if (!pair->remainder)
         return;
     if (pair->remainder > 0) {
-        uint64_t control = pair->bytes / 50 + 128 * pair->messages + 4096;
+        uint64_t control = mw_control_most(pair->bytes, pair->messages);
         pair->remainder_is = work->other_bytes ? "one-sided operations and control"
                              : (uint64_t)pair->remainder <= control ? "headers and control"
                              : work->building->collectives
