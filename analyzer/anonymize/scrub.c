@@ -19,16 +19,6 @@ struct scrubbing {
     int settings; /* names before a "=" are settings, with dots in them, not hosts */
 };
 
-static FILE *open_text(char **text, size_t *size)
-{
-    FILE *out = open_memstream(text, size);
-    if (!out) {
-        fputs("mpiwatch: out of memory\n", stderr);
-        exit(1);
-    }
-    return out;
-}
-
 /* Names of files that say what software it is, not whose. */
 static int is_public_name(const char *name)
 {
@@ -57,7 +47,7 @@ static char *scrub_names_from(struct mw_names *names, const char *text, size_t l
 {
     char *result = NULL;
     size_t size = 0, at = 0;
-    FILE *out = open_text(&result, &size);
+    FILE *out = mw_text_stream(&result, &size);
     while (text[at]) {
         const struct mw_literal *literal = mw_names_match(names, text, at);
         if (literal && literal->length < least)
@@ -226,7 +216,7 @@ static char *scrub_text(struct mw_names *names, const char *text, int settings)
     char *result = NULL;
     size_t size = 0;
     struct scrubbing scrubbing = {.names = names, .text = text, .settings = settings};
-    scrubbing.out = open_text(&result, &size);
+    scrubbing.out = mw_text_stream(&result, &size);
     while (text[scrubbing.at])
         scrub_step(&scrubbing);
     fclose(scrubbing.out);

@@ -51,6 +51,14 @@ char *mw_text_copy(const char *text)
     return copy;
 }
 
+FILE *mw_text_stream(char **text, size_t *size)
+{
+    FILE *out = open_memstream(text, size);
+    if (!out)
+        memory_fail();
+    return out;
+}
+
 char *mw_format(const char *format, ...)
 {
     char *text = NULL;

@@ -7,12 +7,15 @@
 #define MW_BASE_MEMORY_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 /* Zeroed memory; never NULL. */
 void *mw_alloc(size_t count, size_t size);
 /* Room for `need` elements in an array of *capacity; new room is zeroed. */
 void *mw_grow(void *array, size_t *capacity, size_t need, size_t size);
 char *mw_text_copy(const char *text);
+/* A stream into a new text, which is there (and freed by the caller) once it is closed. */
+FILE *mw_text_stream(char **text, size_t *size);
 char *mw_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* A growing array. */

@@ -53,21 +53,11 @@ static void ranges_print(FILE *out, const struct mw_rank_range *range, size_t co
     }
 }
 
-static FILE *open_text(char **text, size_t *size)
-{
-    FILE *out = open_memstream(text, size);
-    if (!out) {
-        fputs("mpiwatch: out of memory\n", stderr);
-        exit(1);
-    }
-    return out;
-}
-
 char *mw_rank_set_take(struct mw_rank_set *set)
 {
     char *text = NULL;
     size_t size = 0;
-    FILE *out = open_text(&text, &size);
+    FILE *out = mw_text_stream(&text, &size);
     if (set->ranges.count)
         qsort(set->ranges.at, set->ranges.count, sizeof(set->ranges.at[0]), range_compare);
     ranges_print(out, set->ranges.at, set->ranges.count);
@@ -92,7 +82,7 @@ char *mw_missing_ranks(const struct mw_model *model, uint64_t *count)
 {
     char *text = NULL;
     size_t size = 0;
-    FILE *out = open_text(&text, &size);
+    FILE *out = mw_text_stream(&text, &size);
     int64_t next = 0;
     int any = 0;
     *count = 0;
