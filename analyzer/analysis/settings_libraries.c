@@ -7,15 +7,10 @@
 #include <string.h>
 
 #include "analyzer/analysis/settings_private.h"
+#include "analyzer/model/labels.h"
 
 #define COUNT(list)  (sizeof(list) / sizeof *(list))
 #define PLUGINS_MOST 4096
-
-const char *mw_path_base(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
 
 static int begins(const char *text, const char *prefix)
 {
@@ -83,7 +78,7 @@ static int is_openmpi(const char *base)
 
 static int belongs(enum mw_setting_family family, const struct mw_module *module)
 {
-    const char *base = mw_path_base(module->path);
+    const char *base = mw_basename(module->path);
     if (module->role == MW_MODULE_MPIWATCH)
         return 0;
     switch (family) {
@@ -128,7 +123,7 @@ static int is_loaded(const struct mw_libraries *libraries, const char *name)
 {
     size_t stem = (size_t)(strstr(name, ".so") - name) + 3;
     for (size_t i = 0; i < libraries->modules.count; i++)
-        if (!strncmp(mw_path_base(libraries->modules.at[i]->path), name, stem))
+        if (!strncmp(mw_basename(libraries->modules.at[i]->path), name, stem))
             return 1;
     return 0;
 }
@@ -144,7 +139,7 @@ static int plugins_read(struct mw_libraries *libraries, enum mw_setting_family f
             continue;
         struct mw_plugin *plugin = mw_vector_add(&set->plugins);
         plugin->path = mw_format("%s/%s", folder, entry->d_name);
-        plugin->name = mw_path_base(plugin->path);
+        plugin->name = mw_basename(plugin->path);
         plugin->loaded = is_loaded(libraries, plugin->name);
     }
     if (dir)
@@ -170,7 +165,7 @@ static void plugins_find(struct mw_libraries *libraries, enum mw_setting_family 
     struct mw_index folders = {0};
     for (size_t i = 0; beside[family][0] && i < libraries->modules.count; i++) {
         const struct mw_module *module = libraries->modules.at[i];
-        const char *base = mw_path_base(module->path);
+        const char *base = mw_basename(module->path);
         if (!belongs(family, module) || base == module->path)
             continue;
         size_t length = (size_t)(base - module->path) - 1, before = folders.count;
@@ -184,7 +179,7 @@ static void plugins_find(struct mw_libraries *libraries, enum mw_setting_family 
     }
     for (int i = 0; !folders.count && library && i < 2 && beside[family][i]; i++) {
         char *folder =
-            mw_format("%.*s%s", (int)(mw_path_base(library) - library), library, beside[family][i]);
+            mw_format("%.*s%s", (int)(mw_basename(library) - library), library, beside[family][i]);
         plugins_read(libraries, family, folder);
         free(folder);
     }
@@ -197,7 +192,7 @@ static int components_seen(const struct mw_libraries *libraries)
 {
     for (size_t i = 0; i < libraries->modules.count; i++)
         if (belongs(MW_FAMILY_OPENMPI, libraries->modules.at[i]) &&
-            begins(mw_path_base(libraries->modules.at[i]->path), "mca_"))
+            begins(mw_basename(libraries->modules.at[i]->path), "mca_"))
             return 1;
     for (size_t i = 0; i < libraries->model->process_count; i++)
         if (mw_trace_process(libraries->model->trace, i)->has_rank)
@@ -264,7 +259,7 @@ static void set_read(struct mw_libraries *libraries, enum mw_setting_family fami
                                          : mw_image_texts_add(texts, module->path, module->build_id,
                                                               module->build_id_size);
         if (reason)
-            set->reason = mw_format("%s was loaded, but %s", mw_path_base(module->path), reason);
+            set->reason = mw_format("%s was loaded, but %s", mw_basename(module->path), reason);
     }
     if (!set->loaded && !set->reason)
         set->reason = mw_text_copy("its library was not seen");
@@ -322,8 +317,8 @@ struct mw_image_texts *mw_plugin_texts(struct mw_plugin *plugin)
     plugin->texts = mw_image_texts_create();
     plugin->reason = mw_image_texts_add(plugin->texts, plugin->path, NULL, 0);
     for (size_t at = 0; !plugin->reason && (needed = mw_image_texts_needed(plugin->texts, &at));)
-        if (begins(mw_path_base(needed), "libmca_"))
-            plugin->reason = shared_part_add(plugin->texts, plugin->path, mw_path_base(needed));
+        if (begins(mw_basename(needed), "libmca_"))
+            plugin->reason = shared_part_add(plugin->texts, plugin->path, mw_basename(needed));
     if (plugin->reason) {
         mw_image_texts_free(plugin->texts);
         plugin->texts = NULL;

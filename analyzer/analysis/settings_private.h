@@ -55,7 +55,6 @@ int mw_libraries_came(struct mw_libraries *libraries, enum mw_setting_family fam
 /* "ch4:ucx" of MPICH; "" unknown. Free it. */
 char *mw_libraries_device(const struct mw_libraries *libraries);
 const char *mw_libraries_mpi(const struct mw_libraries *libraries); /* "MPICH"; "" unknown */
-const char *mw_path_base(const char *path);
 
 /* How names of a family are made: PREFIX and one to `pieces` texts. */
 struct mw_spelling {

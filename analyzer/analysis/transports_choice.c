@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyzer/analysis/transports_build.h"
+#include "analyzer/model/labels.h"
 
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
 
@@ -136,8 +137,7 @@ void mw_coverage_read(struct mw_building *building)
 const char *mw_module_base(const struct mw_process *process, uint64_t module)
 {
     const struct mw_module *found = module ? mw_process_module(process, module) : NULL;
-    const char *slash = found ? strrchr(found->path, '/') : NULL;
-    return slash ? slash + 1 : found ? found->path : "";
+    return found ? mw_basename(found->path) : "";
 }
 
 int mw_caller_is_mpi(const struct mw_process *process, uint64_t module)
