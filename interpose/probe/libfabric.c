@@ -74,12 +74,10 @@ static const char *gap_text(unsigned found)
         return "more objects of libfabric than there is room for: some are not counted";
     if (found & MW_FI_GAP_TABLE)
         return "a provider's table of functions is unlike any known one: what goes through it is "
-               "not "
-               "counted";
+               "not counted";
     if (atomic_load(&newest_seen) > NEWEST)
         return "this libfabric is newer than the newest that is known (2.6): what it has added is "
-               "not "
-               "seen";
+               "not seen";
     return NULL;
 }
 
@@ -91,8 +89,7 @@ static void say_coverage(void)
     } else if (loaded_library()) {
         mw_choice("probe", MW_FI_LIBRARY, "not covered",
                   "libfabric is loaded, and no call of it came through the preloaded library: it "
-                  "was not used, "
-                  "or was called past it");
+                  "was not used, or was called past it");
     } else {
         mw_choice("probe", MW_FI_LIBRARY, "absent", "");
     }

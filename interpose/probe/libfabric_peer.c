@@ -11,9 +11,10 @@
 #include "output/output.h"
 #include "probe/libfabric.h"
 #include "record/record.h"
+#include "trace/chunk.h"
 
-#define INDEX_SIZE (2 * MW_FI_PEERS)
-#define KEY_GONE   (UINT64_MAX - 1) /* was an address that the vector has removed */
+#define INDEX_SLOTS (2 * MW_FI_PEERS)
+#define KEY_GONE    (UINT64_MAX - 1) /* was an address that the vector has removed */
 
 static struct mw_lock lock; /* of all endpoints: the indexes by address, and far addresses */
 static uint8_t *far_memory;
@@ -71,16 +72,14 @@ static const uint8_t *address_of(const struct mw_fi_peer *peer)
 /* Under the lock: the first peer of this address, which may be the one that is given. */
 static struct mw_fi_peer *first_of_address(struct mw_fi_endpoint *endpoint, struct mw_fi_peer *peer)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
     const uint8_t *address = address_of(peer);
-    for (size_t i = 0; i < peer->size; i++)
-        hash = (hash ^ address[i]) * UINT64_C(0x100000001b3);
-    uint32_t at = (uint32_t)(hash ^ hash >> 32) & (INDEX_SIZE - 1);
+    uint64_t hash = mw_hash64(address, peer->size);
+    uint32_t at = (uint32_t)(hash ^ hash >> 32) & (INDEX_SLOTS - 1);
     while (endpoint->by_address[at]) {
         struct mw_fi_peer *known = &endpoint->peers[endpoint->by_address[at] - 1];
         if (known->size == peer->size && !memcmp(address_of(known), address, peer->size))
             return known;
-        at = (at + 1) & (INDEX_SIZE - 1);
+        at = (at + 1) & (INDEX_SLOTS - 1);
     }
     endpoint->by_address[at] = (uint16_t)(peer - endpoint->peers + 1);
     return peer;

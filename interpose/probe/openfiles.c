@@ -14,6 +14,7 @@
 
 #include "probe/fdwalk.h"
 #include "probe/probe.h"
+#include "trace/chunk.h"
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 #define LOOK_MOST   65536u
@@ -42,9 +43,7 @@ static unsigned told_count;
 
 static int first_time(const char *text, size_t length)
 {
-    uint64_t hash = 1469598103934665603u;
-    for (size_t i = 0; i < length; i++)
-        hash = (hash ^ (uint8_t)text[i]) * 1099511628211u;
+    uint64_t hash = mw_hash64(text, length);
     for (unsigned i = 0; i < told_count; i++)
         if (told[i] == hash)
             return 0;

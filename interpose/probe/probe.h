@@ -18,13 +18,15 @@
 #include "mpiwatch/format.h"
 
 struct mw_probe {
-    const char *name;    /* in MPIWATCH_PROBES, and in the trace (CHOICE) */
-    uint32_t limit_us;   /* what one step may take: its loops ask mw_probe_late(); a flush that took
-                            longer   is the last one */
+    const char *name; /* in MPIWATCH_PROBES, and in the trace (CHOICE) */
+    /* What one step may take: its loops ask mw_probe_late(). A flush that took more than twice as
+     * long is the last one. */
+    uint32_t limit_us;
     void (*start)(void); /* recording has begun, the real MPI_Init not yet */
     void (*ready)(void); /* after the real MPI_Init: MPI and the fabric are set up */
-    void (*flush)(void); /* now and then, in a call that writes a chunk anyway: a snapshot, as many
-                            µs as it must */
+    /* Now and then, in a call that writes a chunk anyway: a snapshot. It delays a call of the
+     * program in mid-run: as short as can be. */
+    void (*flush)(void);
     /* What is known goes to the trace: before the real MPI_Finalize (MW_END_FINALIZE) or
      * MPI_Abort, or in exit(), where other libraries may have gone: there and in MPI_Abort
      * only memory of our own and the kernel may be asked. */
@@ -38,8 +40,8 @@ extern const struct mw_probe mw_probe_libfabric, mw_probe_ucx, mw_probe_openmpi,
 /* For wrapped functions, any thread: 1 while this process is recorded and the probe is not
  * switched off. Some instructions. */
 int mw_probe_on(const struct mw_probe *probe);
-/* 1 when the step in progress has used up its time: what is left is left out, and said to be
- * (mw_choice, "partly"). */
+/* 1 when the step in progress has used up its time (of this thread, where the processor was taken
+ * away from it, within bounds): what is left is left out, and said to be (mw_choice, "partly"). */
 int mw_probe_late(void);
 
 /* One item of a CHOICE chunk; texts are copied. Any thread. `how` of a "probe" item says how far

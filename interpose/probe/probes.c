@@ -5,6 +5,7 @@
  */
 #include "probe/probe.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -23,9 +24,10 @@ static uint32_t slow;            /* their flush took too long once */
 static _Atomic int busy;         /* a step is in progress */
 /* Of the step in progress, in ns. Where the processor was taken away from us the work was not what
  * took long: then the thread's own time counts, up to a bound. */
-static uint64_t deadline, last_deadline; /* CLOCK_MONOTONIC_RAW; last: whatever the thread's time says */
-static uint64_t work_deadline;           /* CLOCK_THREAD_CPUTIME_ID */
-#define LAST_LIMITS 10u                  /* last_deadline, in limits */
+static uint64_t deadline;      /* CLOCK_MONOTONIC_RAW */
+static uint64_t last_deadline; /* the same clock; whatever the thread's time says */
+static uint64_t work_deadline; /* CLOCK_THREAD_CPUTIME_ID */
+#define LAST_LIMITS 10u        /* last_deadline, in limits */
 static uint64_t last_flush;
 static _Atomic int finished;
 
@@ -78,14 +80,27 @@ int mw_probes_wanted(const char *list, const char *name)
     return on >= 0 ? on : !positive;
 }
 
+/* Health notes live as long as the process. */
+static const char *names_wrong(void)
+{
+    static char text[256];
+    int used = snprintf(text, sizeof text,
+                        "MPIWATCH_PROBES names a probe that does not exist; "
+                        "these do:");
+    for (size_t i = 0; i < PROBES && (size_t)used < sizeof text; i++)
+        used += snprintf(text + used, sizeof text - (size_t)used, "%s %s", i ? "," : "",
+                         probes[i]->name);
+    return text;
+}
+
 static void check_names(const char *list)
 {
     struct word word;
     while (list && word_next(&list, &word))
-        if (!known(word.text, word.size))
-            mw_health("settings", "MPIWATCH_PROBES names a probe that does not exist: libfabric, "
-                                  "ucx, openmpi, mpich, "
-                                  "sockets, cma, openfiles and ports do");
+        if (!known(word.text, word.size)) {
+            mw_health("settings", names_wrong());
+            return;
+        }
 }
 
 int mw_probe_on(const struct mw_probe *probe)
@@ -224,8 +239,8 @@ void mw_probes_flush(void)
     step_end();
 }
 
-/* The last step waits for a flush on another thread, as long as that may take; where it is this very thread's,
- * under a signal handler that called exit(), the wait is for nothing. */
+/* The last step waits for a flush on another thread, as long as that may take; where it is this
+ * very thread's, under a signal handler that called exit(), the wait is for nothing. */
 static int step_wait(void)
 {
     enum { TRIES = 50 };
