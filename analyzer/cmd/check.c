@@ -157,16 +157,14 @@ static void write_text(const json_t *document, FILE *out)
 {
     size_t index, number;
     json_t *entry, *why;
-    json_array_foreach(json_object_get(document, "expectations"), index, entry)
-    {
+    json_array_foreach(json_object_get(document, "expectations"), index, entry) {
         const char *verdict = mw_json_string(entry, "verdict");
         int bad = verdict[0] != 'h';
         char *text = mw_text_escape(mw_json_string(entry, "expectation"));
         fprintf(out, "%s%s%s: %s", bad ? mw_style_on(out, MW_STYLE_BAD) : "", verdict,
                 bad ? mw_style_off(out, MW_STYLE_BAD) : "", text);
         free(text);
-        json_array_foreach(json_object_get(entry, "reasons"), number, why)
-        {
+        json_array_foreach(json_object_get(entry, "reasons"), number, why) {
             char *escaped = mw_text_escape(json_string_value(why));
             fprintf(out, "%s%s", number ? "; " : ": ", escaped);
             free(escaped);

@@ -16,7 +16,7 @@ mw_json_text(const char *text);   /* bytes that are not UTF-8 become \xNN; NULL 
 json_t *mw_json_take(char *text); /* the same, frees the text */
 json_t *mw_json_known(const char *text); /* the same, null for "", too: not known */
 json_t *mw_json_count(uint64_t count);
-json_t *mw_json_known_count(uint64_t count); /* null for 0: not known */
+json_t *mw_json_known_count(uint64_t count);            /* null for 0: not known */
 json_t *mw_json_number(int64_t value, int64_t unknown); /* null for `unknown` */
 json_t *mw_json_real(double value);                     /* null for NaN */
 json_t *mw_json_ns(uint64_t ns);                        /* seconds */

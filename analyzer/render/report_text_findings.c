@@ -31,8 +31,7 @@ void mw_text_findings(const json_t *document, FILE *out)
     if (!json_array_size(findings))
         return;
     mw_text_heading(out, "Findings");
-    json_array_foreach(findings, index, finding)
-    {
+    json_array_foreach(findings, index, finding) {
         if (index)
             fputc('\n', out);
         text_finding(finding, out);

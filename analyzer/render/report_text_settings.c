@@ -27,11 +27,10 @@ static const json_t *first_variant(const json_t *setting)
 
 static int has_strangers(const json_t *setting)
 {
-    size_t index;
-    json_t *variant;
-    json_array_foreach(
-        json_object_get(setting, "variants"), index,
-        variant) if (json_array_size(json_object_get(variant, "strangers"))) return 1;
+    const json_t *variants = json_object_get(setting, "variants");
+    for (size_t i = 0; i < json_array_size(variants); i++)
+        if (json_array_size(json_object_get(json_array_get(variants, i), "strangers")))
+            return 1;
     return 0;
 }
 
@@ -60,14 +59,12 @@ static void variant_notes(const json_t *variant, FILE *out)
 {
     size_t index;
     json_t *entry;
-    json_array_foreach(json_object_get(variant, "overridden"), index, entry)
-    {
+    json_array_foreach(json_object_get(variant, "overridden"), index, entry) {
         char *text = place_text(entry);
         mw_text_paragraph(out, MW_STYLE_DIM, "    overridden: %s", text);
         free(text);
     }
-    json_array_foreach(json_object_get(variant, "strangers"), index, entry)
-    {
+    json_array_foreach(json_object_get(variant, "strangers"), index, entry) {
         const char *suggestion = mw_json_string(entry, "suggestion");
         mw_text_paragraph(out, MW_STYLE_BAD, "    %s%s%s%s", mw_json_string(entry, "reason"),
                           suggestion[0] ? ": did you mean " : "", suggestion,
@@ -101,8 +98,7 @@ static void setting_print(const json_t *setting, FILE *out)
         return;
     }
     mw_text_paragraph(out, MW_STYLE_PLAIN, "%s is not the same on all ranks:", name);
-    json_array_foreach(variants, index, variant)
-    {
+    json_array_foreach(variants, index, variant) {
         const char *all = mw_json_string(variant, "ranks");
         char *ranks = mw_text_fit_list(all, 24), *text = place_text(variant);
         mw_text_paragraph(out, MW_STYLE_PLAIN, "    %s   (%s%s)", text, mw_rank_word(all), ranks);
@@ -120,8 +116,7 @@ void mw_text_settings(const json_t *report, FILE *out)
     json_t *setting;
     mw_text_heading(out, "Settings of MPI and the fabric");
     for (int place = 0; place <= 2; place++)
-        json_array_foreach(settings, index, setting)
-        {
+        json_array_foreach(settings, index, setting) {
             if (place_of(setting) == place && ++total <= SETTINGS_SHOWN)
                 setting_print(setting, out);
             hidden += !place && place_of(setting) < 0;

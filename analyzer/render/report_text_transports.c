@@ -59,8 +59,7 @@ void mw_text_choices(const json_t *section, int with_version, FILE *out)
     const json_t *choices = json_object_get(section, "choices");
     size_t index, several = json_array_size(choices) > 1;
     json_t *choice;
-    json_array_foreach(choices, index, choice)
-    {
+    json_array_foreach(choices, index, choice) {
         if (index == LIST_LINES)
             break;
         char *what = choice_text(choice), *ranks = mw_on_ranks(choice);
@@ -123,8 +122,7 @@ void mw_text_ways(const json_t *section, size_t limit, FILE *out)
     struct mw_table *table = mw_table_create();
     for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
         mw_table_column(table, columns[i]);
-    json_array_foreach(ways, index, way)
-    {
+    json_array_foreach(ways, index, way) {
         if (index >= limit)
             break;
         mw_table_row(table);
@@ -177,8 +175,7 @@ static void text_failures(const json_t *section, FILE *out)
     size_t index, shown = 0, matter = 0;
     json_t *failure;
     json_array_foreach(json_object_get(json_object_get(section, "failures"), "listed"), index,
-                       failure)
-    {
+                       failure) {
         if (!mw_failure_matters(failure) || matter++ >= REPORT_FAILURES)
             continue;
         char *text = mw_failure_text(failure);
@@ -215,8 +212,7 @@ static void text_idle(const json_t *section, FILE *out)
 {
     size_t index, shown = 0;
     json_t *idle;
-    json_array_foreach(json_object_get(json_object_get(section, "idle"), "listed"), index, idle)
-    {
+    json_array_foreach(json_object_get(json_object_get(section, "idle"), "listed"), index, idle) {
         if (!json_is_true(json_object_get(idle, "native")) || shown == REPORT_FAILURES)
             continue;
         char *text = mw_idle_text(idle);
@@ -255,8 +251,8 @@ static void text_unknown(const json_t *section, FILE *out)
         mw_json_count_of(unknown, "pairs") + mw_json_count_of(unknown, "partly_known_pairs");
     size_t index, shown = 0;
     json_t *group;
-    json_array_foreach(json_object_get(json_object_get(section, "groups"), "listed"), index, group)
-    {
+    json_array_foreach(json_object_get(json_object_get(section, "groups"), "listed"), index,
+                       group) {
         if (mw_json_is_null(group, "unknown") || shown == REPORT_UNKNOWN)
             continue;
         char *who = mw_group_text(group);
@@ -274,8 +270,7 @@ void mw_text_probes(const json_t *section, FILE *out)
 {
     size_t index, shown = 0;
     json_t *probe;
-    json_array_foreach(json_object_get(section, "probes"), index, probe)
-    {
+    json_array_foreach(json_object_get(section, "probes"), index, probe) {
         const char *how = mw_json_string(probe, "how"), *why = mw_json_string(probe, "why");
         if (!strcmp(how, "on") || !strcmp(how, "absent"))
             continue;

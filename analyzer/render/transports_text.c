@@ -30,8 +30,7 @@ static void text_items(const json_t *items, const char *label, const char *name,
 {
     size_t index;
     json_t *item;
-    json_array_foreach(items, index, item)
-    {
+    json_array_foreach(items, index, item) {
         if (index == ITEMS_SHOWN)
             break;
         char *ranks = mw_on_ranks(item);
@@ -130,7 +129,9 @@ static void text_ways(const json_t *section, FILE *out)
     mw_text_ways(section, WAYS_SHOWN, out);
     if (json_array_size(ways))
         fputc('\n', out);
-    json_array_foreach(ways, index, way) if (index < WAYS_SHOWN) text_way(way, out);
+    json_array_foreach(ways, index, way)
+        if (index < WAYS_SHOWN)
+            text_way(way, out);
     if (pairs > 0)
         mw_text_paragraph(out, MW_STYLE_BAD, "not known: %.0f pair%s, %s", pairs, plural(pairs),
                           lost);
@@ -203,8 +204,7 @@ static void text_groups(const json_t *section, FILE *out)
     if (!json_array_size(listed))
         return;
     mw_text_heading(out, "Pairs, those with equal transports together");
-    json_array_foreach(listed, index, group)
-    {
+    json_array_foreach(listed, index, group) {
         char *who = mw_group_text(group), *moved = moved_text(group);
         double pairs = mw_json_count_of(group, "pairs");
         const char *place =
@@ -244,8 +244,7 @@ static void text_pairs(const json_t *pairs, FILE *out)
     mw_text_heading(out, "Pairs of rank %.0f", mw_json_count_of(pairs, "rank"));
     if (!json_array_size(listed))
         mw_text_paragraph(out, MW_STYLE_PLAIN, "It exchanged nothing that is known.");
-    json_array_foreach(listed, index, pair)
-    {
+    json_array_foreach(listed, index, pair) {
         char *moved = moved_text(pair);
         const char *place = place_text(pair);
         mw_text_paragraph(out, MW_STYLE_PLAIN, "%.0f to %.0f%s%s: %s",
@@ -290,7 +289,9 @@ static void text_failure(const json_t *failure, FILE *out)
     if (json_array_size(log))
         mw_text_paragraph(out, MW_STYLE_PLAIN, "    logged on %s%s up to then:", mw_rank_word(of),
                           of);
-    json_array_foreach(log, index, entry) if (index < LOG_LINES) text_log_line(entry, out);
+    json_array_foreach(log, index, entry)
+        if (index < LOG_LINES)
+            text_log_line(entry, out);
     mw_text_more(out, (double)json_array_size(log), LOG_LINES, "lines (--format json has all)");
     free(of);
     free(rate);
@@ -314,8 +315,7 @@ static void text_failures(const json_t *section, FILE *out)
     if (!json_array_size(listed))
         return;
     mw_text_heading(out, "Attempts that failed");
-    json_array_foreach(listed, index, failure)
-    {
+    json_array_foreach(listed, index, failure) {
         if (!failure_counts(failure))
             continue;
         text_failure(failure, out);
@@ -338,8 +338,7 @@ static void text_idle(const json_t *section, FILE *out)
     if (!json_array_size(listed))
         return;
     mw_text_heading(out, "What could be had and was not used");
-    json_array_foreach(listed, index, entry)
-    {
+    json_array_foreach(listed, index, entry) {
         if (!json_is_true(json_object_get(entry, "native")))
             continue;
         char *text = mw_idle_text(entry);
@@ -370,8 +369,7 @@ static void text_log(const json_t *section, FILE *out)
     double others = mw_json_count_of(log, "total") - (double)json_array_size(listed);
     size_t index, shown = 0;
     json_t *line;
-    json_array_foreach(listed, index, line)
-    {
+    json_array_foreach(listed, index, line) {
         if (json_is_true(json_object_get(line, "with_failure")))
             continue;
         if (!log_line_loud(line)) {
@@ -445,8 +443,7 @@ static void text_ports(const json_t *section, FILE *out)
     for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
         mw_table_column(table, columns[i]);
     mw_text_heading(out, "Ports of the nodes, while the job ran (all traffic)");
-    json_array_foreach(listed, index, port)
-    {
+    json_array_foreach(listed, index, port) {
         if (port_dead(port))
             continue;
         port_row(table, port);
@@ -470,8 +467,7 @@ static void text_tcp(const json_t *section, FILE *out)
     for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
         mw_table_column(table, columns[i]);
     mw_text_heading(out, "TCP connections of the ranks, also of their launcher");
-    json_array_foreach(interfaces, index, one)
-    {
+    json_array_foreach(interfaces, index, one) {
         const char *name = mw_json_string(one, "interface");
         char *least = mw_number_seconds(mw_json_real_of(one, "min_round_trip_s"));
         mw_table_row(table);

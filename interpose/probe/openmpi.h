@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * For tests: the parts of openmpi.c that read Open MPI's objects. Between open and close, on one thread.
+ * For tests: the parts of openmpi.c that read Open MPI's objects. Between open and close, on one
+ * thread.
  */
 #ifndef MW_PROBE_OPENMPI_H
 #define MW_PROBE_OPENMPI_H

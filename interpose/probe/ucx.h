@@ -33,7 +33,7 @@ enum mw_ucx_function {
 #define X(name) MW_UCX_##name,
     MW_UCX_WRAPPED(X)
 #undef X
-    MW_UCX_FUNCTIONS
+        MW_UCX_FUNCTIONS
 };
 
 /* The UCX that is used. Changes only when the one before has been unloaded. */
