@@ -31,6 +31,10 @@ class Failure(Exception):
     """The test found something wrong; the text says what."""
 
 
+class StillRunning(Failure):
+    """A command did not end in its time; its processes were ended."""
+
+
 def check(condition, *text):
     """Fails the test with `text` unless `condition` holds."""
     if not condition:
@@ -176,7 +180,7 @@ class Job:
             living = ["%d %s" % (pid, process_name(pid)) for pid in marked(self.mark)]
             end_marked(self.mark)
             self.code = self.process.wait(20)
-            raise Failure(
+            raise StillRunning(
                 "still running after %d s: %s\n  processes: %s\n%s"
                 % (limit, " ".join(self.argv), living, self.describe())
             )

@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import tempfile
 
-from harness import PROGRAMS, STUBS, Failure, Job, Skip, library
+from harness import PROGRAMS, STUBS, Failure, Job, Skip, StillRunning, library
 
 # mpi.h of both MPIs makes gcc 12 warn about MPI_STATUSES_IGNORE and MPI_UNWEIGHTED.
 WARNINGS = [
@@ -63,6 +63,20 @@ def compile_file(compiler, source, output, flags):
         with open(stamp, "w") as file:
             file.write(state.hexdigest())
     return output
+
+
+def patient(mpi, env, run, trace=None):
+    """run(timeout), begun again where it does not end: MPICH 4.0 over UCX's tcp hangs in MPI_Finalize in one of
+    twenty runs, recorded or not (docs/tested-stacks.md). `trace`: what such a run leaves."""
+    if mpi.name != "mpich" or "tcp" not in (env or {}).get("UCX_TLS", ""):
+        return run(None)
+    for timeout in (20, 20, 40, 40):
+        try:
+            return run(timeout)
+        except StillRunning:
+            if trace:
+                shutil.rmtree(trace, ignore_errors=True)
+    return run(None)
 
 
 class Mpi:
@@ -119,7 +133,13 @@ class Mpi:
         return Job(self.launch(ranks, argv), folder, env=env, **options)
 
     def run(self, ranks, argv, folder, **options):
-        return self.start(ranks, argv, folder, **options).wait()
+        env = options.get("env")
+        return patient(
+            self,
+            env,
+            lambda timeout: self.start(ranks, argv, folder, **options).wait(timeout),
+            (env or {}).get("MPIWATCH_OUT"),
+        )
 
     def record(self, ranks, argv, folder, trace="job.mpiw", env=None, preload=None, **options):
         """Runs a job under the library; returns (job, path of the trace)."""

@@ -12,6 +12,7 @@ import subprocess
 import uuid
 
 from harness import Skip, command
+from mpi import patient
 
 AGENT = """#!/bin/sh
 # Launcher agent: [options] HOST COMMAND... runs COMMAND on that node.
@@ -138,9 +139,12 @@ class Nodes:
     def record(self, mpi, ranks, argv, trace, *options, env=None, timeout=120):
         """Runs a job on the nodes under the library, to its end."""
         line = ["env", "LD_PRELOAD=%s" % mpi.library()] + [str(part) for part in argv]
-        return command(
-            self.launch(mpi, ranks, line, *options),
-            self.folder,
-            env=dict(env or {}, MPIWATCH_OUT=trace),
-            timeout=timeout,
+        every = dict(env or {}, MPIWATCH_OUT=trace)
+        return patient(
+            mpi,
+            every,
+            lambda limit: command(
+                self.launch(mpi, ranks, line, *options), self.folder, env=every,
+                timeout=limit or timeout),
+            trace,
         )

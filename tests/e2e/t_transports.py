@@ -11,7 +11,7 @@ import json
 import os
 
 from harness import Skip, check, command, main, mpi_test, same, setting, tidy
-from mpi import MPICH, OPENMPI
+from mpi import MPICH, OPENMPI, patient
 from nodes import Nodes
 from stacks import shared_btl
 
@@ -73,8 +73,11 @@ def run_pairs(mpi, folder, ranks, options, env=None, sizes=SIZES, timeout=120):
 
     def job(argv, more):
         line = mpi.launch(ranks, [str(part) for part in argv])
-        return command(line[:1] + list(options) + line[1:], folder, env=dict(env or {}, **more),
-                       timeout=timeout)
+        line = line[:1] + list(options) + line[1:]
+        every = dict(env or {}, **more)
+        return patient(
+            mpi, every, lambda limit: command(line, folder, env=every, timeout=limit or timeout),
+            every.get("MPIWATCH_OUT"))
 
     plain = job([program] + sizes, {})
     if plain.code:

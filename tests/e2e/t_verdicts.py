@@ -14,7 +14,7 @@ import subprocess
 
 import fabric
 from harness import PROGRAMS, Job, Skip, check, command, main, mpi_test, same, setting, tidy
-from mpi import OPENMPI, build_folder, compile_file
+from mpi import OPENMPI, build_folder, compile_file, patient
 from stacks import shared_btl
 
 SIZES = ["8x50", "1048576x20"]
@@ -31,7 +31,9 @@ def job(mpi, folder, ranks, options, argv, env=None, preload=True, timeout=90):
     more["OMPI_MCA_orte_base_help_aggregate"] = "0"
     line = mpi.launch(ranks, argv)
     for _ in range(4):
-        run = command(line[:1] + list(options) + line[1:], folder, env=more, timeout=timeout)
+        run = patient(
+            mpi, more, lambda limit: command(line[:1] + list(options) + line[1:], folder, env=more,
+                                             timeout=limit or timeout), more.get("MPIWATCH_OUT"))
         if run.code != -signal.SIGSEGV:
             break
         # mpirun of Open MPI 4.1.4, which has no library of ours in it, crashes now and then when two ranks

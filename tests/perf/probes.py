@@ -15,7 +15,7 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e"))
 from harness import Failure, command  # noqa: E402
-from mpi import ALL  # noqa: E402
+from mpi import ALL, patient  # noqa: E402
 from stacks import shared_btl  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -43,7 +43,10 @@ def run(mpi, folder, argv, options, env, probes, number):
     line = mpi.launch(2, ["env", "LD_PRELOAD=%s" % mpi.library()] + [str(part) for part in argv])
     more = dict(env, MPIWATCH_PROBES=probes,
                 MPIWATCH_OUT=os.path.join(folder, "%s-%d.mpiw" % (probes, number)))
-    return command(line[:1] + options + line[1:], folder, env=more, timeout=120).expect(0).stdout
+    done = patient(
+        mpi, more, lambda limit: command(line[:1] + options + line[1:], folder, env=more,
+                                         timeout=limit or 120), more["MPIWATCH_OUT"])
+    return done.expect(0).stdout
 
 
 def one_way(text):
