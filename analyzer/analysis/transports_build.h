@@ -53,6 +53,8 @@ uint32_t mw_way_libfabric(struct mw_building *building, const struct mw_endpoint
 enum mw_way_kind mw_ucx_kind(const char *transport);
 /* Whether a libfabric provider emulates a fabric over sockets. */
 int mw_fabric_software(const char *library, const char *provider);
+/* Whether two providers are the same but for their layers: "verbs" and "verbs;ofi_rxm". */
+int mw_provider_same(const char *a, const char *b);
 /* Whether a list like "tcp;ofi_rxm" has this provider in it. */
 int mw_provider_has(const char *list, const char *provider);
 /* The line rate of a port on the node of a process, bit/s; 0 not known. `device` may name a port or

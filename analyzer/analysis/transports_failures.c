@@ -18,13 +18,6 @@ static int same(const char *a, const char *b)
     return !strcmp(a, b);
 }
 
-/* The provider without its layers: "verbs" of "verbs;ofi_rxm". */
-static int same_core(const char *a, const char *b)
-{
-    size_t length = strcspn(a, ";"), other = strcspn(b, ";");
-    return length == other && !memcmp(a, b, length);
-}
-
 static int in_init(const struct mw_process *process)
 {
     return !process->has_rank || !process->init_end;
@@ -52,13 +45,14 @@ static int recovered(const struct mw_process *process, size_t at)
     for (size_t i = at + 1; i < process->attempt_count; i++) {
         const struct mw_attempt *later = &process->attempts[i];
         if (attempt_succeeded(later) && !later->inner && same(later->call, failed->call) &&
-            same(later->library, failed->library) && same_core(later->provider, failed->provider))
+            same(later->library, failed->library) &&
+            mw_provider_same(later->provider, failed->provider))
             return 1;
     }
     for (size_t e = 0; e < process->endpoint_count; e++) {
         const struct mw_endpoint *endpoint = &process->endpoints[e];
         if (endpoint->inner || !*failed->provider || !same(endpoint->library, failed->library) ||
-            !same_core(endpoint->provider, failed->provider))
+            !mw_provider_same(endpoint->provider, failed->provider))
             continue;
         for (size_t p = 0; p < endpoint->peer_count; p++)
             if (endpoint->peers[p].sends | endpoint->peers[p].puts | endpoint->peers[p].gets)

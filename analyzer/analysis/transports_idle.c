@@ -3,6 +3,7 @@
  * What could be had and was not used: offers of libfabric, resources of UCX, devices of the node
  * (docs/metrics.md, "What lay idle"). Main thread, after the failures.
  */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -12,16 +13,6 @@
 static int same(const char *a, const char *b)
 {
     return !strcmp(a, b);
-}
-
-static size_t core_length(const char *provider)
-{
-    return strcspn(provider, ";");
-}
-
-static int same_core(const char *a, const char *b)
-{
-    return core_length(a) == core_length(b) && !memcmp(a, b, core_length(a));
 }
 
 /* A device's name up to what stands for a port of it or a kind of domain: "mlx5_0" of "mlx5_0:1",
@@ -57,7 +48,7 @@ static int libfabric_uses(const struct mw_process *process, const struct mw_offe
         const struct mw_endpoint *endpoint = &process->endpoints[i];
         const char *device = *endpoint->device ? endpoint->device : endpoint->domain;
         if (same(endpoint->library, "libfabric") &&
-            same_core(endpoint->provider, offer->provider) &&
+            mw_provider_same(endpoint->provider, offer->provider) &&
             (!*device || same(device, offer_device(offer)) ||
              same(endpoint->domain, offer->domain)) &&
             !endpoint_failed(process, endpoint))
@@ -100,7 +91,7 @@ static int was_tried(const struct mw_process *process, const char *library,
         const struct mw_attempt *attempt = &process->attempts[i];
         int bad = attempt->end ? attempt->result < 0 : process->end_reason != MW_END_FINALIZE;
         if (bad && !attempt->inner && same(attempt->library, library) && *attempt->provider &&
-            same_core(attempt->provider, offer->provider) &&
+            mw_provider_same(attempt->provider, offer->provider) &&
             (!*attempt->domain || same(attempt->domain, offer->domain)))
             return 1;
     }
@@ -237,9 +228,12 @@ static struct node_use *read_uses(const struct mw_building *building)
     return uses;
 }
 
+/* "up", "ACTIVE", "4: ACTIVE", "ACTIVE_DEFER"; not "inactive". */
 static int is_up(const char *state)
 {
-    return !strcasecmp(state, "up") || strcasestr(state, "active") != NULL;
+    const char *active = strcasestr(state, "active");
+    return !strcasecmp(state, "up") ||
+           (active && (active == state || !isalpha((unsigned char)active[-1])));
 }
 
 static void idle_device(struct mw_building *building, struct mw_index *groups,

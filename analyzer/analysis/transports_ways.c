@@ -116,6 +116,12 @@ int mw_fabric_software(const char *library, const char *provider)
            !any_part(provider, part_is_native);
 }
 
+int mw_provider_same(const char *a, const char *b)
+{
+    size_t length = strcspn(a, ";"), other = strcspn(b, ";");
+    return length == other && !memcmp(a, b, length);
+}
+
 int mw_provider_has(const char *list, const char *provider)
 {
     for (const char *at = list; *at;) {

@@ -11,10 +11,12 @@
 #include <stdint.h>
 #include <stdio.h>
 
-json_t *
-mw_json_text(const char *text);   /* bytes that are not UTF-8 become \xNN; NULL becomes null */
-json_t *mw_json_take(char *text); /* the same, frees the text */
-json_t *mw_json_known(const char *text); /* the same, null for "", too: not known */
+/* Bytes that are not UTF-8 become \xNN; NULL becomes null. */
+json_t *mw_json_text(const char *text);
+/* The same, and frees the text. */
+json_t *mw_json_take(char *text);
+/* The same, and "", too, becomes null: not known. */
+json_t *mw_json_known(const char *text);
 json_t *mw_json_count(uint64_t count);
 json_t *mw_json_known_count(uint64_t count);            /* null for 0: not known */
 json_t *mw_json_number(int64_t value, int64_t unknown); /* null for `unknown` */
