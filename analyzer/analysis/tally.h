@@ -154,6 +154,9 @@ struct mw_tally *mw_tally_create(const struct mw_model *model, const struct mw_c
 void mw_tally_free(struct mw_tally *tally);
 
 unsigned mw_size_class(uint64_t bytes);
+/* Smallest and largest message of a size class. */
+uint64_t mw_class_from(unsigned size_class);
+uint64_t mw_class_to(unsigned size_class);
 /* The size classes of an ordered pair, ascending; NULL and 0 where it has none. */
 const struct mw_pair_class *mw_tally_classes(const struct mw_tally *tally, int64_t src, int64_t dst,
                                              size_t *count);

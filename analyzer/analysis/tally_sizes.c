@@ -7,6 +7,16 @@
 
 #include "analyzer/analysis/tally_process.h"
 
+uint64_t mw_class_from(unsigned size_class)
+{
+    return size_class ? (uint64_t)1 << (size_class - 1) : 0;
+}
+
+uint64_t mw_class_to(unsigned size_class)
+{
+    return size_class >= 64 ? UINT64_MAX : ((uint64_t)1 << size_class) - 1;
+}
+
 static int class_compare(const void *left, const void *right)
 {
     const struct mw_pair_class *a = left, *b = right;

@@ -5,23 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SMALL_CLASS 7  /* up to 64 bytes and a little more: what a half round trip is made of */
-#define LARGE_CLASS 19 /* from 256 KiB on: what a rate is made of */
-
-uint64_t mw_class_from(unsigned size_class)
-{
-    return size_class ? (uint64_t)1 << (size_class - 1) : 0;
-}
-
-uint64_t mw_class_to(unsigned size_class)
-{
-    return size_class >= 64 ? UINT64_MAX : ((uint64_t)1 << size_class) - 1;
-}
-
 const struct mw_route *mw_pair_route(const struct mw_pair_transport *pair, unsigned size_class)
 {
     for (size_t i = 0; i < pair->routes.count; i++)
-        if (pair->routes.at[i].first_class <= size_class &&
+        if (pair->routes.at[i].messages && pair->routes.at[i].first_class <= size_class &&
             pair->routes.at[i].last_class >= size_class)
             return &pair->routes.at[i];
     return NULL;
@@ -79,13 +66,14 @@ static void speed_add(struct mw_transport_totals *totals, halves *all,
     const struct mw_pair_speed *speed =
         mw_tally_speed(totals->transports->tally, pair->src, pair->dst);
     if (speed && speed->half_samples) {
-        const struct mw_route *small = route_between(pair, 0, SMALL_CLASS);
+        const struct mw_route *small = route_between(pair, 0, mw_size_class(MW_SPEED_SMALL));
         if (small)
             *mw_vector_add(all) = (struct half){small->way, speed->half_median};
     }
     if (!speed || !speed->rate_samples || !speed->rate_time)
         return;
-    const struct mw_route *large = route_between(pair, LARGE_CLASS, MW_SIZE_CLASSES - 1);
+    const struct mw_route *large =
+        route_between(pair, mw_size_class(MW_SPEED_LARGE), MW_SIZE_CLASSES - 1);
     if (!large)
         return;
     struct mw_way_total *way = &totals->ways.at[large->way];

@@ -82,8 +82,5 @@ void mw_group_members_free(struct mw_group_members *members);
 
 /* The route of a pair that messages of a size class took: the main one; NULL not known. */
 const struct mw_route *mw_pair_route(const struct mw_pair_transport *pair, unsigned size_class);
-/* Smallest and largest message of a size class. */
-uint64_t mw_class_from(unsigned size_class);
-uint64_t mw_class_to(unsigned size_class);
 
 #endif

@@ -375,7 +375,8 @@ char *mw_scrub_command(struct mw_names *names, const char *command)
     return scrub_words(names, command, 1);
 }
 
-int mw_scrub_hides(const char *key)
+/* Whether the name of a setting says that its value names users, hosts, places or jobs. */
+static int hides(const char *key)
 {
     /* Paths are taken out of any value: these are for names that stand alone. */
     static const char *const parts[] = {
@@ -399,7 +400,7 @@ char *mw_scrub_value(struct mw_names *names, const char *key, const char *value)
         return scrub_words(names, value, 0);
     if (strstr(key, "COMMAND"))
         return scrub_words(names, value, 1);
-    if (!value[0] || !mw_scrub_hides(key))
+    if (!value[0] || !hides(key))
         return scrub_text(names, value, !strcmp(key, "boot_parameters"));
     return mw_text_copy(mw_names_stand_in(names, MW_NAME_VALUE, value, strlen(value)));
 }

@@ -24,7 +24,5 @@ char *mw_scrub_command(struct mw_names *names, const char *command);
 char *mw_scrub_key(struct mw_names *names, const char *key);
 /* The value of a setting, judged by its name. */
 char *mw_scrub_value(struct mw_names *names, const char *key, const char *value);
-/* Whether the name of a setting says that its value names users, hosts, places or jobs. */
-int mw_scrub_hides(const char *key);
 
 #endif

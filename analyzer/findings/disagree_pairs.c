@@ -3,6 +3,7 @@
  * Pairs that go another way than most of their kind (disagree.h). Compared by size class: copying
  * once or twice is one way here, as is any device of one provider: other rules look at those.
  */
+#include "analyzer/analysis/transport_totals.h"
 #include "analyzer/findings/disagree.h"
 
 #include <inttypes.h>
@@ -71,18 +72,6 @@ static size_t cell(const struct comparison *comparison, unsigned kind, unsigned 
     return (kind * (size_t)MW_SIZE_CLASSES + class) * comparison->same.names.count + way;
 }
 
-/* The main route of a class: routes are sorted, the main one of a class first. */
-static const struct mw_route *route_of(const struct mw_pair_transport *pair, unsigned class)
-{
-    const struct mw_route *main = NULL;
-    for (size_t r = 0; r < pair->routes.count; r++) {
-        const struct mw_route *route = &pair->routes.at[r];
-        if (route->messages && route->first_class <= class && class <= route->last_class && !main)
-            main = route;
-    }
-    return main;
-}
-
 static void count_pair(struct comparison *comparison, const struct mw_pair_transport *pair)
 {
     int kind = kind_of(comparison, pair);
@@ -90,7 +79,7 @@ static void count_pair(struct comparison *comparison, const struct mw_pair_trans
     const struct mw_pair_class *class =
         mw_tally_classes(comparison->in->tally, pair->src, pair->dst, &classes);
     for (size_t i = 0; kind >= 0 && i < classes; i++) {
-        const struct mw_route *route = route_of(pair, class[i].class);
+        const struct mw_route *route = mw_pair_route(pair, class[i].class);
         if (route)
             comparison->count[cell(comparison, (unsigned)kind, class[i].class,
                                    comparison->same.number[route->way])]++;
@@ -126,7 +115,7 @@ static int64_t unusual(const struct comparison *comparison, const struct mw_pair
     const struct mw_pair_class *class =
         mw_tally_classes(comparison->in->tally, pair->src, pair->dst, &classes);
     for (size_t i = 0; kind >= 0 && i < classes; i++) {
-        const struct mw_route *route = route_of(pair, class[i].class);
+        const struct mw_route *route = mw_pair_route(pair, class[i].class);
         if (route && !comparison->usual[cell(comparison, (unsigned)kind, class[i].class,
                                              comparison->same.number[route->way])])
             return comparison->same.number[route->way];

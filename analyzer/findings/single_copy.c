@@ -327,7 +327,7 @@ static void report(const struct search *search, enum cause cause, struct mw_find
     const struct off *off = &search->off[cause];
     struct mw_finding *finding =
         mw_finding_add(out, "single-copy-refused", MW_WARNING, title_of(search, cause));
-    char *from = mw_number_bytes(search->eager ? (double)((uint64_t)1 << (search->eager - 1)) : 0);
+    char *from = mw_number_bytes((double)mw_class_from(search->eager));
     mw_finding_evidence(finding,
                         mw_format("counted: messages of %s and more, on %" PRIu64 " pair%s", from,
                                   off->pairs, off->pairs == 1 ? "" : "s"));

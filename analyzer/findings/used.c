@@ -214,17 +214,12 @@ char *mw_speed_words(const struct mw_used *used, const struct mw_use *use, uint6
     return words;
 }
 
-static uint64_t class_from(unsigned class)
-{
-    return class ? (uint64_t)1 << (class - 1) : 0;
-}
-
 char *mw_classes_words(unsigned first, unsigned last)
 {
     if (first > last)
         return mw_text_copy("no messages");
-    char *from = mw_number_bytes((double)class_from(first));
-    char *to = mw_number_bytes((double)(last ? class_from(last) * 2 - 1 : 0));
+    char *from = mw_number_bytes((double)mw_class_from(first));
+    char *to = mw_number_bytes((double)mw_class_to(last));
     char *words =
         first == last && first <= 1 ? mw_text_copy(from) : mw_format("%s to %s", from, to);
     free(from);

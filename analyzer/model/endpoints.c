@@ -16,7 +16,13 @@ enum { FORMAT_SOCKADDR = 1, FORMAT_IN = 2, FORMAT_IN6 = 3, FORMAT_STR = 9 };
 /* Families as they stand in a sockaddr of Linux. */
 enum { FAMILY_INET = 2, FAMILY_INET6 = 10 };
 
-void mw_owner_names_add(struct mw_owner_names *names, uint64_t key, uint32_t process)
+/* From names to the one process that has them. */
+struct owner_names {
+    struct mw_index index;
+    MW_VECTOR(uint32_t) owner; /* process, or MW_SEVERAL */
+};
+
+static void owner_names_add(struct owner_names *names, uint64_t key, uint32_t process)
 {
     size_t at = mw_index_put(&names->index, key);
     if (at == names->owner.count)
@@ -25,13 +31,13 @@ void mw_owner_names_add(struct mw_owner_names *names, uint64_t key, uint32_t pro
         names->owner.at[at] = MW_SEVERAL;
 }
 
-uint32_t mw_owner_names_find(const struct mw_owner_names *names, uint64_t key)
+static uint32_t owner_names_find(const struct owner_names *names, uint64_t key)
 {
     size_t at = mw_index_find(&names->index, key);
     return at == MW_INDEX_NONE ? MW_NOBODY : names->owner.at[at];
 }
 
-void mw_owner_names_free(struct mw_owner_names *names)
+static void owner_names_free(struct owner_names *names)
 {
     mw_index_free(&names->index);
     free(names->owner.at);
@@ -170,7 +176,7 @@ static uint64_t address_key(const struct mw_endpoints *endpoints, uint32_t proce
     return mw_hash_bytes(seed ^ scope, address, size) | 1;
 }
 
-static void name_endpoints(struct mw_endpoints *endpoints, struct mw_owner_names *names)
+static void name_endpoints(struct mw_endpoints *endpoints, struct owner_names *names)
 {
     for (uint32_t i = 0; i < endpoints->model->process_count; i++) {
         const struct mw_process *process = mw_trace_process(endpoints->model->trace, i);
@@ -182,7 +188,7 @@ static void name_endpoints(struct mw_endpoints *endpoints, struct mw_owner_names
             uint64_t key =
                 address_key(endpoints, i, endpoint, endpoint->address, endpoint->address_size);
             if (key)
-                mw_owner_names_add(names, key, i);
+                owner_names_add(names, key, i);
         }
     }
 }
@@ -211,13 +217,13 @@ static void peer_flows(struct mw_endpoints *endpoints, uint32_t process,
     }
 }
 
-static void join_peer(struct mw_endpoints *endpoints, const struct mw_owner_names *names,
+static void join_peer(struct mw_endpoints *endpoints, const struct owner_names *names,
                       uint32_t process, const struct mw_endpoint *endpoint,
                       const struct mw_peer *peer)
 {
     struct mw_endpoint_owner *owner = &endpoints->owners[process];
     uint64_t key = address_key(endpoints, process, endpoint, peer->address, peer->address_size);
-    uint32_t other = key ? mw_owner_names_find(names, key) : MW_NOBODY;
+    uint32_t other = key ? owner_names_find(names, key) : MW_NOBODY;
     if (!(peer->sends | peer->puts | peer->gets))
         return;
     if (!key)
@@ -232,7 +238,7 @@ static void join_peer(struct mw_endpoints *endpoints, const struct mw_owner_name
 
 static void join_fabrics(struct mw_endpoints *endpoints)
 {
-    struct mw_owner_names names = {0};
+    struct owner_names names = {0};
     name_endpoints(endpoints, &names);
     for (uint32_t i = 0; i < endpoints->model->process_count; i++) {
         const struct mw_process *process = mw_trace_process(endpoints->model->trace, i);
@@ -244,7 +250,7 @@ static void join_fabrics(struct mw_endpoints *endpoints)
                 join_peer(endpoints, &names, i, &process->endpoints[e],
                           &process->endpoints[e].peers[p]);
     }
-    mw_owner_names_free(&names);
+    owner_names_free(&names);
 }
 
 /* --- memory of other processes --------------------------------------------------------------- */
@@ -269,17 +275,17 @@ static void cma_flow(struct mw_endpoints *endpoints, uint32_t process, int64_t s
 
 static void join_cma(struct mw_endpoints *endpoints)
 {
-    struct mw_owner_names names = {0};
+    struct owner_names names = {0};
     for (uint32_t i = 0; i < endpoints->model->process_count; i++) {
         const struct mw_process *process = mw_trace_process(endpoints->model->trace, i);
-        mw_owner_names_add(&names, pid_key(process, process->pid), i);
+        owner_names_add(&names, pid_key(process, process->pid), i);
     }
     for (uint32_t i = 0; i < endpoints->model->process_count; i++) {
         const struct mw_process *process = mw_trace_process(endpoints->model->trace, i);
         int64_t own = endpoints->owners[i].rank;
         for (size_t c = 0; own >= 0 && c < process->cma_count; c++) {
             const struct mw_cma_peer *peer = &process->cma[c];
-            uint32_t other = mw_owner_names_find(&names, pid_key(process, peer->pid));
+            uint32_t other = owner_names_find(&names, pid_key(process, peer->pid));
             if (other >= MW_SEVERAL || other == i || endpoints->owners[other].rank < 0)
                 continue; /* itself: MPI tries whether the kernel allows it */
             int64_t rank = endpoints->owners[other].rank;
@@ -288,7 +294,7 @@ static void join_cma(struct mw_endpoints *endpoints)
             cma_flow(endpoints, i, own, rank, peer->writes, peer->written, 0);
         }
     }
-    mw_owner_names_free(&names);
+    owner_names_free(&names);
 }
 
 /* --- all -------------------------------------------------------------------------------------- */
