@@ -68,7 +68,7 @@ def compile_file(compiler, source, output, flags):
 def patient(mpi, env, run, trace=None):
     """run(timeout), begun again where it does not end: MPICH 4.0 over UCX's tcp hangs in MPI_Finalize in one of
     twenty runs, recorded or not (docs/tested-stacks.md). `trace`: what such a run leaves."""
-    if mpi.name != "mpich" or "tcp" not in (env or {}).get("UCX_TLS", ""):
+    if mpi.name != "mpich" or "tcp" not in ((env or {}).get("UCX_TLS") or ""):  # None: unset
         return run(None)
     for timeout in (20, 20, 40, 40):
         try:
