@@ -7,15 +7,15 @@
 #include <string.h>
 
 const char *const mw_expectation_grammar[] = {
-    "transport=NAME[,NAME...]     every pair that exchanged messages used only these",
+    "transport=NAME[,NAME...]     each pair that sent messages used only these",
     "transport!=NAME[,NAME...]    no pair used any of these",
-    "transport[intra-node]=...    only pairs within a node; [inter-node]: between nodes",
+    "transport[intra-node]=...    the same within a node; also [inter-node]",
     "no-finding                   no finding at all",
-    "no-finding>=SEVERITY         none of that severity or above: notice, warning, critical",
+    "no-finding>=SEVERITY         none that severe: notice, warning, critical",
     "no-finding=ID                none of that rule",
     "finding=ID                   at least one of that rule",
     "ranks=N                      so many ranks were recorded",
-    "ended=HOW                    every process ended so: MPI_Finalize, exit, abort",
+    "ended=HOW                    every rank ended so: MPI_Finalize, exit, abort",
     NULL,
 };
 

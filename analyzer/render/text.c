@@ -143,7 +143,10 @@ static void text_wrapped(FILE *out, const char *text, size_t indent, size_t used
 {
     for (;;) {
         size_t taken = text_break(text, MW_TEXT_WIDTH - (used > indent ? used : indent));
-        fprintf(out, "%.*s\n", (int)taken, text);
+        size_t shown = taken;
+        while (shown && text[shown - 1] == ' ') /* columns are set apart by several */
+            shown--;
+        fprintf(out, "%.*s\n", (int)shown, text);
         text += taken;
         while (*text == ' ')
             text++;

@@ -185,7 +185,10 @@ class Check(CliTest):
         self.run_cli("check", code=USAGE)
         self.run_cli("check", "--format", "xml", trace, code=USAGE)
         self.run_cli("check", "--nonsense", trace, code=USAGE)
-        self.assertIn("no-finding>=SEVERITY", self.run_cli("check", "--help").out)
+        told = self.run_cli("check", "--help").out
+        self.assertIn("no-finding>=SEVERITY", told)
+        for line in told.split("EXPECTATION is one of\n")[1].split("\n\n")[0].splitlines():
+            self.assertRegex(line, r"^  \S+ +\S", "an expectation and its words stand in one line")
 
     def test_unreadable_traces(self):
         good = self.write(*memory_job())

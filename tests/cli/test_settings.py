@@ -83,6 +83,14 @@ class Settings(CliTest):
     def verdicts(self, settings):
         return {name: settings[name]["verdict"] for name in settings}
 
+    def test_sources_that_need_a_line_of_their_own(self):
+        name, where = "OMPI_MCA_pml_" + "x" * 40, "/etc/openmpi/openmpi-mca-params.conf:63"
+        for length in range(8, 16):  # the break is before, within and behind the blanks in between
+            self.openmpi(fact("parameter", name, "v" * length, where))
+            lines = self.text.splitlines()
+            self.assertEqual([line for line in lines if line != line.rstrip()], [])
+            self.assertTrue(any(line.strip().endswith("(%s)" % where) for line in lines), self.text)
+
     def test_places(self):
         one = [fact("parameter.override", "OMPI_MCA_pml", "ob1", "/etc/o.conf:1"),
                fact("env", "OMPI_MCA_pml", "ucx"),

@@ -5,6 +5,7 @@
 """A fabric that works or fails on command."""
 
 import os
+import subprocess
 import time
 
 from harness import STUBS, Failure, Skip
@@ -32,6 +33,25 @@ def provider_folder(copies=1):
             os.path.join(folder, "libcxi%s-fi.so" % (i or "")),
             ["-g", "-O1", "-Wall", "-Wextra", "-shared", "-fPIC", "-lfabric", "-ldl"],
         )
+    return folder
+
+
+def newer_library(name, code, newer):
+    """A folder with a copy of a library that says it is a later one: `code` (machine code, at one place) is
+    replaced by `newer`."""
+    listed = subprocess.run(["ldconfig", "-p"], stdout=subprocess.PIPE, check=True).stdout.decode()
+    paths = [line.split()[-1] for line in listed.splitlines() if line.split()[:1] == [name]]
+    if not paths:
+        raise Skip("%s is not installed" % name)
+    with open(paths[0], "rb") as file:
+        image = file.read()
+    if image.count(code) != 1:
+        raise Skip("where %s has its version is not known" % paths[0])
+    folder = os.path.join(build_folder(), "newer-" + name)
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, "%s.%d" % (name, os.getpid())), "wb") as file:
+        file.write(image.replace(code, newer))
+    os.rename(file.name, os.path.join(folder, name))
     return folder
 
 

@@ -7,8 +7,9 @@
 import os
 import re
 import signal
+import struct
 
-from fabric import need_headers, over_cxi, over_libfabric, wait_for_open_calls
+from fabric import need_headers, newer_library, over_cxi, over_libfabric, wait_for_open_calls
 from harness import check, main, mpi_test, same, tidy
 from mpi import build_folder, compile_file
 from trace import Trace
@@ -322,6 +323,23 @@ def somebody_else_takes_the_log(mpi, folder, mode):
     texts = [line["text"] for line in logged(Trace(path).rank(0))]
     wanted = "cxil_get_device_list" if mode == "late" else "cxip_ep_ctrl_init"
     check(any(wanted in text for text in texts), "log: %s" % texts)
+
+
+@mpi_test(only="openmpi")
+def a_libfabric_newer_than_any(mpi, folder):
+    """Passed through, counted as far as it is known, and named."""
+    version = struct.pack("<BI", 0xB8, 1 << 16 | 17)  # x86-64: mov, and the return of fi_version
+    newer = struct.pack("<BI", 0xB8, 9 << 16 | 99)
+    env = over_libfabric("tcp;ofi_rxm")
+    env["LD_LIBRARY_PATH"] = newer_library("libfabric.so.1", version + b"\xc3", newer + b"\xc3")
+    trace = both(mpi, folder, [mpi.build("pairs.c")] + PAIRS, env)
+    for process in trace.processes:
+        same(process.choice("version", "libfabric")["how"], "9.99", "version")
+        choice = process.choice("probe", "libfabric")
+        same(choice["how"], "partly", "coverage")
+        check("newer than the newest that is known" in choice["source"], choice["source"])
+        sent = [peer["sent"] for peer in outer(process)[0]["peers"]]
+        check(sent and PAYLOAD <= sent[0] <= PAYLOAD * 1.02, "sent: %s" % sent)
 
 
 @mpi_test(only="openmpi")

@@ -8,8 +8,10 @@
 import os
 import re
 import signal
+import struct
 import time
 
+from fabric import newer_library
 from harness import Failure, Job, Skip, check, command, main, mpi_test, same, tidy
 from trace import Trace
 
@@ -258,6 +260,28 @@ def lines_that_ucx_keeps_back(mpi, folder):
             any("rdma" in line["text"] for line in trace.processes[0].log),
             "nothing about the missing RDMA CM: %s" % trace.processes[0].log,
         )
+
+
+@mpi_test
+def a_ucx_newer_than_any(mpi, folder):
+    """Passed through, counted, its log left alone, and named."""
+    store = "<HI"  # x86-64: what ucp_get_version writes to its arguments
+    version = struct.pack(store, 0x07C7, 1) + struct.pack(store, 0x06C7, 13)
+    newer = struct.pack(store, 0x07C7, 1) + struct.pack(store, 0x06C7, 99)
+    env = settings(mpi, LD_LIBRARY_PATH=newer_library("libucp.so.0", version, newer))
+    program = [mpi.build("pairs.c")] + list(MESSAGES)
+    plain = mpi.run(2, program, folder, env=env)
+    job, path = mpi.record(2, program, folder, env=env)
+    same((job.code, tidy(job.stdout), tidy(job.stderr)), (plain.code, tidy(plain.stdout), tidy(plain.stderr)),
+         "what a user sees")
+    for process in Trace(path).processes:
+        need_ucx(process)
+        check(process.choice("version", "ucx")["how"].startswith("1.99."), "version")
+        choice = process.choice("probe", "ucx")
+        same(choice["how"], "partly", "coverage")
+        check("newer than those that were looked at" in choice["source"], choice["source"])
+        sent = sum(peer["sent"] for endpoint in process.endpoints for peer in endpoint["peers"])
+        check(BYTES <= sent <= BYTES * SLACK, "sent: %d" % sent)
 
 
 @mpi_test
