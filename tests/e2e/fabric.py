@@ -36,21 +36,23 @@ def provider_folder(copies=1):
     return folder
 
 
-def newer_library(name, code, newer):
-    """A folder with a copy of a library that says it is a later one: `code` (machine code, at one place) is
-    replaced by `newer`."""
+def other_library(name, kind, *changes):
+    """A folder with a copy of a library that says it is another version, or lacks something: (what is there at
+    one place, what is to be there)..."""
     listed = subprocess.run(["ldconfig", "-p"], stdout=subprocess.PIPE, check=True).stdout.decode()
     paths = [line.split()[-1] for line in listed.splitlines() if line.split()[:1] == [name]]
     if not paths:
         raise Skip("%s is not installed" % name)
     with open(paths[0], "rb") as file:
         image = file.read()
-    if image.count(code) != 1:
-        raise Skip("where %s has its version is not known" % paths[0])
-    folder = os.path.join(build_folder(), "newer-" + name)
+    for old, new in changes:
+        if image.count(old) != 1:
+            raise Skip("what is to be changed in %s was not found" % paths[0])
+        image = image.replace(old, new)
+    folder = os.path.join(build_folder(), "%s-%s" % (kind, name))
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, "%s.%d" % (name, os.getpid())), "wb") as file:
-        file.write(image.replace(code, newer))
+        file.write(image)
     os.rename(file.name, os.path.join(folder, name))
     return folder
 

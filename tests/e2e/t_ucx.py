@@ -11,7 +11,7 @@ import signal
 import struct
 import time
 
-from fabric import newer_library
+from fabric import other_library
 from harness import Failure, Job, Skip, check, command, main, mpi_test, same, tidy
 from trace import Trace
 
@@ -268,7 +268,7 @@ def a_ucx_newer_than_any(mpi, folder):
     store = "<HI"  # x86-64: what ucp_get_version writes to its arguments
     version = struct.pack(store, 0x07C7, 1) + struct.pack(store, 0x06C7, 13)
     newer = struct.pack(store, 0x07C7, 1) + struct.pack(store, 0x06C7, 99)
-    env = settings(mpi, LD_LIBRARY_PATH=newer_library("libucp.so.0", version, newer))
+    env = settings(mpi, LD_LIBRARY_PATH=other_library("libucp.so.0", "newer", (version, newer)))
     program = [mpi.build("pairs.c")] + list(MESSAGES)
     plain = mpi.run(2, program, folder, env=env)
     job, path = mpi.record(2, program, folder, env=env)
