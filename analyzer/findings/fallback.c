@@ -386,7 +386,7 @@ static char *cost_of(const struct fallback *found)
     if (speed && speed->rate_samples && speed->rate_time && whole > 0) {
         double rate = (double)speed->rate_bytes / ((double)speed->rate_time / 1e9);
         char *share = mw_number_percent(rate / whole), *both = mw_number_rate_of(rate, whole);
-        char *cost = mw_format("large messages moved at about %s of the line rate (%s) over %s",
+        char *cost = mw_format("large messages reached at least %s of the line rate (%s) over %s",
                                share, both, way);
         free(share);
         free(both);
