@@ -53,7 +53,7 @@ static struct mw_request request_of(const struct mw_call *call, const struct mw_
 {
     return (struct mw_request){.flags = flags,
                                .kind = MW_EVENT_COLL,
-                               .origin = (uint8_t)call->thread->index,
+                               .origin = (uint16_t)call->thread->index,
                                .comm = detail->comm,
                                .peer = detail->peer,
                                .function = call->function,

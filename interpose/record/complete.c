@@ -90,10 +90,10 @@ static void describe(struct mw_call *call, const struct mw_request *request, con
     *detail = (struct mw_raw_event){.comm = request->comm,
                                     .peer = MW_PEER_NONE,
                                     .request = request->number,
-                                    .origin = request->origin};
+                                    .origin = (uint8_t)request->origin};
     *flags = MW_EVENT_REQUEST | (request->flags & (MW_EVENT_PERSISTENT | MW_EVENT_INTER));
     if (request->origin != call->thread->index)
-        *flags |= MW_EVENT_FOREIGN;
+        *flags |= MW_EVENT_FOREIGN | (uint32_t)(request->origin >> 8) << MW_ORIGIN_HIGH_SHIFT;
     if (!status || (request->kind != MW_EVENT_RECV && !request->cancelled))
         return;
     struct mw_status_view view = mw_status_read(status);
@@ -114,7 +114,7 @@ static void done_one(struct mw_call *call, uint64_t end, int index, const void *
     struct mw_request request;
     struct mw_raw_event detail;
     uint32_t flags;
-    if (!handles || !mw_request_take(handles[index], (uint8_t)call->thread->index, &request)) {
+    if (!handles || !mw_request_take(handles[index], (uint16_t)call->thread->index, &request)) {
         plain(call, end);
         return;
     }
@@ -129,7 +129,7 @@ static void done_part(struct mw_call *call, mw_handle handle, const void *status
     struct mw_raw_event detail;
     uint32_t flags;
     if (handle == mw_recorder.abi->request_null ||
-        !mw_request_take(handle, (uint8_t)call->thread->index, &request))
+        !mw_request_take(handle, (uint16_t)call->thread->index, &request))
         return;
     describe(call, &request, code ? NULL : status, &detail, &flags);
     if (code) {

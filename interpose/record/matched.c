@@ -138,7 +138,7 @@ void mw_mrecv_start_end(struct mw_call *call, int rc, int64_t count, mw_handle d
     detail.bytes_in = mw_bytes(call->thread, count, datatype); /* room: the size stands in DONE */
     detail.request = call->thread->requests++;
     matched.number = detail.request;
-    matched.origin = (uint8_t)call->thread->index;
+    matched.origin = (uint16_t)call->thread->index;
     matched.function = call->function;
     matched.active = 1;
     mw_request_add(mw_abi_load(mw_recorder.abi, call->request, 0), &matched);

@@ -63,7 +63,7 @@ static void start_request(struct mw_call *call, int kind, uint32_t *flags,
         .number = call->thread->requests++,
         .flags = *flags,
         .kind = (uint8_t)kind,
-        .origin = (uint8_t)call->thread->index,
+        .origin = (uint16_t)call->thread->index,
         .active = 1,
         .comm = detail->comm,
         .peer = detail->peer,
@@ -347,7 +347,7 @@ static int start_one(struct mw_call *call, mw_handle handle, struct mw_raw_event
 {
     struct mw_request request;
     uint32_t number = call->thread->requests;
-    if (!mw_request_start(handle, (uint8_t)call->thread->index, number, &request))
+    if (!mw_request_start(handle, (uint16_t)call->thread->index, number, &request))
         return 0;
     call->thread->requests++;
     *detail = (struct mw_raw_event){.comm = request.comm,

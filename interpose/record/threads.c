@@ -12,7 +12,10 @@
 #include "record/record.h"
 #include "trace/fields.h"
 
+/* The first threads have long rings; that many more of them would fill /dev/shm. */
 #define RING_EVENTS 8192u
+#define RING_EVENTS_SHORT 2048u
+#define LONG_RINGS 64u
 
 static struct mw_lock lock;
 static _Atomic(struct mw_thread_state *) first;
@@ -47,15 +50,16 @@ static void describe(const struct mw_thread_state *thread)
 
 static struct mw_thread_state *create(void)
 {
-    if (count >= MW_MAP_THREADS) {
-        mw_health("threads", "more than 256 threads call MPI at once: the others are not recorded");
+    if (count > MW_ORIGIN_MAX) {
+        mw_health("threads", "more than 65536 threads call MPI at once: the others are not recorded");
         return NULL;
     }
+    uint32_t events = count < LONG_RINGS ? RING_EVENTS : RING_EVENTS_SHORT;
     static int exhausted; /* what a failed try has taken stays taken: no second one */
     struct mw_thread_state *thread = exhausted ? NULL : mw_pages(sizeof *thread);
     exhausted = 1;
     if (!thread || !mw_events_encoder_create(thread) ||
-        !(thread->area = mw_output_thread_area(count, RING_EVENTS, &thread->ring))) {
+        !(thread->area = mw_output_thread_area(count, events, &thread->ring))) {
         mw_health("threads", "no memory for a thread: it is not recorded");
         return NULL;
     }
@@ -63,7 +67,7 @@ static struct mw_thread_state *create(void)
     thread->index = count;
     thread->ordinals = mw_ordinals_create();
     thread->sites = mw_callsite_cache_create();
-    thread->mask = RING_EVENTS - 1;
+    thread->mask = events - 1;
     thread->link = atomic_load_explicit(&first, memory_order_relaxed);
     atomic_store_explicit(&first, thread, memory_order_release);
     count++;
