@@ -234,7 +234,7 @@ void mw_abort_begin(struct mw_call *call, mw_handle comm, int errorcode)
 
 void mw_abort_end(struct mw_call *call, int rc, mw_handle comm, int errorcode)
 {
-    mw_self.call = call->outer;
+    mw_local_leave(call);
 }
 
 void mw_session_init_begin(struct mw_call *call, void *session)

@@ -27,8 +27,10 @@ static int key_made;
 static void thread_ends(void *state)
 {
     struct mw_thread_state *thread = state;
-    if (atomic_load(&mw_recorder.state) == MW_RECORDING)
+    if (atomic_load(&mw_recorder.state) == MW_RECORDING) {
+        mw_calls_abandon(thread); /* it ended within one: pthread_exit in a callback, or was cancelled */
         mw_events_flush(thread);
+    }
     mw_self.thread = NULL;
     mw_self.call = NULL;
     atomic_store_explicit(&thread->in_use, 0, memory_order_release);
@@ -106,6 +108,7 @@ struct mw_thread_state *mw_thread_register(void)
         pthread_setspecific(key, thread);
     thread->area->tid = (uint32_t)syscall(SYS_gettid);
     thread->scratch_used = thread->waited_count = 0;
+    thread->nesting = 0;
     mw_callsite_thread_start(thread->sites);
     mw_self.thread = thread;
     describe(thread);
