@@ -53,6 +53,10 @@ void mw_comm_created(struct mw_thread_state *thread, enum mw_comm_how how,
 void mw_comm_freed(mw_handle comm, uint32_t id, uint64_t time);
 void mw_comm_named(struct mw_thread_state *thread, mw_handle comm, const char *name);
 
+/* Whether the communicator of this id (+ 1) has been freed; whether any has. Lock-free. */
+int mw_comm_is_gone(uint32_t id);
+int mw_comms_gone(void);
+
 /* World rank of a rank as it stands in a call on this communicator (or MW_PEER_*). entry may be NULL. */
 int32_t mw_comm_peer(const struct mw_comm_entry *entry, int rank);
 
