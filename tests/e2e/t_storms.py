@@ -4,9 +4,11 @@
 # And what is rare about beginning and ending.
 """Storms."""
 
+import glob
 import json
+import os
 
-from harness import check, command, main, mpi_test, same, setting
+from harness import Skip, check, command, main, mpi_test, same, setting
 from trace import Trace
 
 
@@ -89,6 +91,47 @@ def finalized_by_another_thread(mpi, folder):
     same(process.end, "finalize", "end")
     same([call.function for call in process.calls(1)], ["MPI_Finalize"], "calls of the other")
     same(process.missing, 0, "missing events")
+
+
+def traces(folder):
+    return sorted(glob.glob(os.path.join(folder, "*.mpiw")))
+
+
+def alone(mpi, folder, *arguments):
+    """Without a launcher; some MPIs cannot begin a second time under one."""
+    path = os.path.join(folder, "job.mpiw")
+    argv = [mpi.build("replaced.c")] + list(arguments)
+    plain = command(argv, folder)
+    job = command(["env", "LD_PRELOAD=" + mpi.library()] + argv, folder, env={"MPIWATCH_OUT": path})
+    same((job.code, job.stdout), (plain.code, plain.stdout), "code and output")
+    return plain, path
+
+
+def exchanged(process):
+    return [call.event.tag for call in process.calls() if call.function == "MPI_Sendrecv"]
+
+
+@mpi_test
+def replaced_by_another_program(mpi, folder):
+    """What the first had recorded is in the trace as soon as the second has begun, and nothing is left behind."""
+    plain, path = alone(mpi, folder)
+    if plain.code:
+        raise Skip("this MPI does not begin again after exec")
+    processes = [each for name in traces(folder) for each in Trace(name).processes]
+    processes.sort(key=lambda process: process.end != "collected")
+    same([exchanged(process) for process in processes], [[1] * 100, [2] * 100], "messages")
+    same([process.end for process in processes], ["collected", "finalize"], "ends")
+    same(processes[0].pid, processes[1].pid, "process ids")
+    same([process.missing for process in processes], [0, 0], "missing events")
+    same(glob.glob("/dev/shm/mpiwatch-*-%d-*" % processes[0].pid), [], "left in /dev/shm")
+
+
+@mpi_test
+def programs_started_by_vfork(mpi, folder):
+    _, path = alone(mpi, folder, "vfork")
+    process = Trace(path).rank(0)
+    same(exchanged(process), [1] * 300, "messages")
+    same((process.end, process.missing), ("finalize", 0), "end")
 
 
 main()
