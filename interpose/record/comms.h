@@ -37,6 +37,10 @@ struct mw_comm_entry {
 
 void mw_comms_start(void);  /* after the real MPI_Init: WORLD and SELF */
 void mw_comms_stop(void);   /* before the real MPI_Finalize: gives MPI its objects back */
+/* groups.c: the same where there are sessions and no MPI_COMM_WORLD: its ranks are those of the process set mpi://WORLD,
+ * asked for in this session. 0: they are unknown. */
+int mw_groups_start_session(mw_handle session, int *rank, int *size);
+int mw_groups_have_world(void); /* world ranks are known at the moment */
 
 /* The entry of a handle or NULL. Asks nobody: for begin handlers. */
 struct mw_comm_entry *mw_comm_find(struct mw_thread_state *thread, mw_handle comm);
