@@ -121,6 +121,22 @@ def failures_keep_count(mpi, folder):
     same([(call.kind, call.error) for call in failed], [("COLL", True)], "the one that was entered")
 
 
+@mpi_test
+def small_stacks(mpi, folder):
+    """Threads with 64 KiB."""
+    _, path = both(mpi, folder, mpi.build("narrow.c", "-lpthread"), ["stack", 64])
+    process = Trace(path, events=False).rank(0)
+    same(process.counts["MPI_Waitall"], 4 * 5010, "calls counted")
+    same(process.health, [], "health")
+
+
+@mpi_test
+def blocked_signals(mpi, folder):
+    """The program's mask stays as it is, and nothing is left pending."""
+    _, path = both(mpi, folder, mpi.build("narrow.c", "-lpthread"), ["blocked"])
+    same(Trace(path, events=False).rank(0).counts["MPI_Waitall"], 5000, "calls counted")
+
+
 @mpi_test(variants=("count", "jump", "exit"))
 def signals(mpi, folder, mode):
     """A thousand a second, into whatever we are doing."""
