@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The life of a recording: it starts when the process really initialises MPI and not a moment earlier, and
- * ends in MPI_Finalize, MPI_Abort, or when the process exits without either. A child of fork never
- * records. Runs on the threads that make these calls.
+ * ends in MPI_Finalize, MPI_Abort, or when the process exits without either. With sessions it rests when the
+ * last one is finalized and there is no world: all is in the file, and goes on with the next. A child of
+ * fork never records. Runs on the threads that make these calls.
  */
 #include <pthread.h>
 #include <unistd.h>
@@ -13,11 +14,28 @@
 #include "probe/probe.h"
 #include "record/comms.h"
 #include "record/facts.h"
+#include "record/probes.h"
 #include "record/record.h"
 
 static _Atomic int started; /* somebody has begun, or decided against it */
 static struct mw_job_facts job;
 static struct mw_clock_sample first_sample;
+
+enum { WORLD_NOT_YET, WORLD_THERE, WORLD_OVER };
+#define SESSIONS_MAX 64u
+
+/* What of MPI is initialised. Sessions may begin and end on several threads at once. */
+static struct {
+    struct mw_lock lock;
+    int world;
+    unsigned sessions;
+    mw_handle session[SESSIONS_MAX]; /* 0: none, or one for which there was no room */
+    mw_handle ranks_of;              /* the session that world ranks come from; 0: the world */
+    int learned;                     /* who we are was asked */
+    int resting;                     /* nothing is initialised any more */
+    uint64_t rests_since;
+} mpi;
+
 static uint64_t probes_ns; /* what the last steps of the probes took, before the real MPI_Finalize */
 
 /* In the child of a fork: the mapping and the file are the parent's. */
@@ -102,7 +120,7 @@ static int start(const void *caller)
 
 int mw_lifecycle_starts(enum mw_function function, const void *caller)
 {
-    if (function != MW_FN_Init && function != MW_FN_Init_thread)
+    if (function != MW_FN_Init && function != MW_FN_Init_thread && function != MW_FN_Session_init)
         return 0;
     if (atomic_exchange(&started, 1))
         return 0;
@@ -150,21 +168,81 @@ static void warn_if_wrong_library(void)
                     name, "which this MPI lacks");
 }
 
-/* After the real MPI_Init: who we are. */
-static void learn(uint64_t init_end)
+/* World ranks, from a session that there is: one that a process set has them for, without communication. */
+static int ranks_from(mw_handle session, int *rank, int *size)
+{
+    *rank = *size = -1;
+    mpi.ranks_of = session;
+    if (mw_groups_start_session(session, rank, size))
+        return 1;
+    mw_health("session-ranks", "MPI did not tell this session's process set of all: world ranks are unknown");
+    return 0;
+}
+
+static void learn_world(uint64_t init_end)
+{
+    mw_groups_stop(); /* a session's */
+    mpi.ranks_of = 0;
+    mw_facts_rank(init_end);
+    mw_comms_start();
+}
+
+static void learn_session(uint64_t init_end, mw_handle session)
+{
+    int rank, size;
+    ranks_from(session, &rank, &size);
+    mw_facts_session_rank(init_end, rank, size);
+}
+
+/* After the real MPI_Init, or the first MPI_Session_init: who we are. session: 0 with a world. */
+static void learn(uint64_t init_end, mw_handle session)
 {
     uint64_t began = mw_clock_ns(CLOCK_MONOTONIC_RAW);
     mw_modules_refresh(); /* MPI has loaded its components */
-    mw_facts_rank(init_end);
+    if (session)
+        learn_session(init_end, session);
+    else
+        learn_world(init_end);
     warn_if_wrong_library();
     mw_facts_environment(1);
-    mw_comms_start();
     mw_probes_ready();
     mw_facts_clock();
     calibrate();
     mw_output_set_state(MW_MAP_RECORDING);
     mw_output_flush();
     mw_recorder.init_ns += mw_clock_ns(CLOCK_MONOTONIC_RAW) - began;
+}
+
+/* Nothing of MPI is left but sessions may come: all into the file, as at the end. */
+static void rest(struct mw_thread_state *thread, uint64_t time)
+{
+    uint64_t began = mw_clock_ns(CLOCK_MONOTONIC_RAW);
+    atomic_fetch_add(&mw_recorder.type_generation, 1); /* what MPI made is gone, the handles will come again */
+    mw_facts_clock();
+    mw_events_flush(thread);
+    mw_events_flush_others(thread, mw_output_flush_others());
+    mw_facts_counts();
+    mw_health_flush();
+    mw_facts_cost(probes_ns + mw_clock_ns(CLOCK_MONOTONIC_RAW) - began);
+    mw_facts_end(MW_END_FINALIZE, time, 0, mw_now());
+    mw_output_flush();
+    mpi.rests_since = time;
+    mpi.resting = 1;
+}
+
+/* MPI is being initialised again: the end was none. */
+static void go_on(void)
+{
+    mw_lock_take(&mpi.lock);
+    int rested = mpi.resting;
+    mpi.resting = 0;
+    mw_lock_drop(&mpi.lock);
+    if (!rested)
+        return;
+    mw_facts_end(MW_END_NONE, 0, 0, 0);
+    mw_facts_clock();
+    mw_probes_again();
+    mw_output_flush();
 }
 
 /* MPI_Init and MPI_Init_thread; `again` when MPI had been initialised before, which MPI will refuse. */
@@ -175,8 +253,12 @@ static void init_end(struct mw_call *call, int rc)
     if (rc != 0) {
         mw_call_failed(call, end_time, rc);
     } else {
-        if (mw_recorder.rank < 0)
-            learn(end_time);
+        if (!mpi.learned)
+            learn(end_time, 0);
+        else if (mpi.world == WORLD_NOT_YET)
+            learn_world(end_time);
+        mpi.learned = 1;
+        mpi.world = WORLD_THERE;
         mw_call_event(call, end_time, MW_EVENT_CALL, 0, &detail);
     }
     mw_leave(call);
@@ -184,6 +266,7 @@ static void init_end(struct mw_call *call, int rc)
 
 void mw_init_begin(struct mw_call *call)
 {
+    go_on();
     mw_open(call, 0, MW_PEER_NONE, 0, 0);
 }
 
@@ -194,6 +277,7 @@ void mw_init_end(struct mw_call *call, int rc)
 
 void mw_init_thread_begin(struct mw_call *call, int *provided)
 {
+    go_on();
     mw_open(call, 0, MW_PEER_NONE, 0, 0);
 }
 
@@ -211,6 +295,22 @@ void mw_finalize_begin(struct mw_call *call)
     mw_open(call, 0, MW_PEER_NONE, 0, 0);
 }
 
+/* World ranks come from what is left. */
+static void keep_ranks(void)
+{
+    int rank, size;
+    if (mw_groups_have_world())
+        return;
+    mpi.ranks_of = 0;
+    if (mpi.world == WORLD_THERE) {
+        mw_groups_start();
+        return;
+    }
+    for (unsigned i = 0; i < SESSIONS_MAX; i++)
+        if (mpi.session[i] && ranks_from(mpi.session[i], &rank, &size))
+            return;
+}
+
 void mw_finalize_end(struct mw_call *call, int rc)
 {
     uint64_t end_time = mw_close(call);
@@ -221,8 +321,15 @@ void mw_finalize_end(struct mw_call *call, int rc)
     else
         mw_call_event(call, end_time, MW_EVENT_CALL, 0, &detail);
     mw_leave(call);
-    if (rc == 0)
+    if (rc != 0)
+        return;
+    mpi.world = WORLD_OVER;
+    if (!mpi.sessions) {
         end(thread, MW_END_FINALIZE, 0, end_time);
+        return;
+    }
+    keep_ranks();
+    mw_probes_again();
 }
 
 /* The real MPI_Abort does not return: what we have goes to the file before it. */
@@ -234,32 +341,87 @@ void mw_abort_begin(struct mw_call *call, mw_handle comm, int errorcode)
 
 void mw_abort_end(struct mw_call *call, int rc, mw_handle comm, int errorcode)
 {
-    mw_self.call = call->outer;
+    mw_local_leave(call);
 }
 
 void mw_session_init_begin(struct mw_call *call, void *session)
 {
+    go_on();
     mw_call_begin(call, 0);
+}
+
+/* Counts a session in or out; under the lock. Which there are is known only as far as there is room. */
+static unsigned session_count(mw_handle session, int in)
+{
+    mw_handle wanted = in ? 0 : session;
+    mpi.sessions += in ? 1 : mpi.sessions ? -1u : 0;
+    for (unsigned i = 0; i < SESSIONS_MAX; i++)
+        if (mpi.session[i] == wanted) {
+            mpi.session[i] = in ? session : 0;
+            break;
+        }
+    return mpi.sessions;
 }
 
 void mw_session_init_end(struct mw_call *call, int rc, void *session)
 {
-    mw_call_end(call, rc, 0);
+    uint64_t time = mw_close(call);
+    if (rc == 0) {
+        mw_handle handle = mw_abi_load(mw_recorder.abi, session, 0);
+        mw_lock_take(&mpi.lock);
+        unsigned count = session_count(handle, 1);
+        int first = !mpi.learned;
+        mpi.learned = 1;
+        mw_lock_drop(&mpi.lock);
+        if (first)
+            learn(time, handle);
+        else if (count == 1)
+            keep_ranks();
+    }
+    mw_probe_close(call, time, rc);
 }
 
+/* The last look at what this session, if nothing else is left, takes down; and what we have of it goes back. */
 void mw_session_finalize_begin(struct mw_call *call, void *session)
 {
+    mw_handle handle = session ? mw_abi_load(mw_recorder.abi, session, 0) : 0;
+    call->keep.word[0] = handle;
+    if (mpi.sessions == 1 && mpi.world != WORLD_THERE) {
+        uint64_t began = mw_clock_ns(CLOCK_MONOTONIC_RAW);
+        mw_probes_finish(MW_END_FINALIZE);
+        probes_ns += mw_clock_ns(CLOCK_MONOTONIC_RAW) - began;
+    }
+    if (handle && handle == mpi.ranks_of)
+        mw_groups_stop();
     mw_call_begin(call, 0);
 }
 
 void mw_session_finalize_end(struct mw_call *call, int rc, void *session)
 {
-    mw_call_end(call, rc, 0);
+    uint64_t time = mw_close(call);
+    struct mw_thread_state *thread = call->thread;
+    unsigned count = 1;
+    if (rc == 0) {
+        mw_lock_take(&mpi.lock);
+        count = session_count(call->keep.word[0], 0);
+        mw_lock_drop(&mpi.lock);
+    }
+    if (count || mpi.world == WORLD_THERE)
+        keep_ranks();
+    mw_probe_close(call, time, rc);
+    if (!count && mpi.world == WORLD_OVER)
+        end(thread, MW_END_FINALIZE, 0, time);
+    else if (!count && mpi.world == WORLD_NOT_YET)
+        rest(thread, time);
 }
 
 /* exit() without MPI_Finalize. In a child of fork the state is OVER. */
 __attribute__((destructor)) static void at_exit(void)
 {
-    if (atomic_load(&mw_recorder.state) == MW_RECORDING && (uint64_t)getpid() == job.pid)
+    if (atomic_load(&mw_recorder.state) != MW_RECORDING || (uint64_t)getpid() != job.pid)
+        return;
+    if (mpi.resting)
+        end(mw_self.thread, MW_END_FINALIZE, 0, mpi.rests_since);
+    else
         end(mw_self.thread, MW_END_EXIT, 0, mw_now());
 }

@@ -237,7 +237,7 @@ static void put_rare(const struct mw_encoder *encoder, struct columns *columns,
 {
     int failed = (shape->flags & MW_EVENT_ERROR) != 0;
     if (shape->flags & MW_EVENT_FOREIGN)
-        put(columns, ORIGIN, event->origin);
+        put(columns, ORIGIN, event->origin | event->flags >> MW_ORIGIN_HIGH_SHIFT << 8);
     if (shape->kind == MW_EVENT_POLL) {
         put(columns, POLLS, failed ? 1 : event->bytes);
         put(columns, BUSY, event->bytes_in >> encoder->shift);

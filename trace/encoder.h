@@ -18,7 +18,9 @@ struct mw_raw_event {
     /* POLL: number of polls, busy clock ticks. ERROR: the code (as int64_t), 0. Both at once: the
      * code, busy ticks, and it counts as one poll. */
     uint64_t bytes, bytes_in;
-    uint32_t flags;   /* enum mw_event_flag, never ORDINAL: the encoder decides that */
+    /* enum mw_event_flag, never ORDINAL: the encoder decides that. With FOREIGN its top byte is that of
+     * the origin. */
+    uint32_t flags;
     uint32_t ordinal; /* with COUNTED */
     uint32_t request; /* with REQUEST */
     uint32_t comm;    /* id + 1; 0 none */
@@ -26,9 +28,12 @@ struct mw_raw_event {
     uint32_t site;
     uint16_t function;
     uint8_t kind;   /* enum mw_event_kind */
-    uint8_t origin; /* with FOREIGN: index of the thread that started the request */
+    uint8_t origin; /* with FOREIGN: index of the thread that started the request, its low byte */
 };
 _Static_assert(sizeof(struct mw_raw_event) == 64, "one cache line");
+
+#define MW_ORIGIN_HIGH_SHIFT 24u /* of the origin's upper eight bits in the flags */
+#define MW_ORIGIN_MAX 0xffffu
 
 #define MW_ENCODER_STEP 512u /* most events in one step */
 

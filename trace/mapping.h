@@ -18,9 +18,9 @@
 #include "trace/encoder.h"
 
 #define MW_MAP_MAGIC     0x3150414d4357504dull /* "MPWCMAP1" */
-#define MW_MAP_LAYOUT    2u
+#define MW_MAP_LAYOUT    3u
 #define MW_MAP_PREFIX    "mpiwatch-" /* of the file's name in /dev/shm */
-#define MW_MAP_THREADS   256u        /* most threads with an area */
+#define MW_MAP_THREADS   2048u       /* most threads with an area */
 #define MW_MAP_FUNCTIONS 1024u       /* room for counts by function number */
 #define MW_MAP_OPEN      4u          /* nesting of open calls that is kept */
 #define MW_MAP_PATH      1024u

@@ -54,6 +54,10 @@ int mw_residue_belongs(const struct mw_residue *residue, uint64_t folder_dev, ui
  * finished making is removed once it is an hour old. *bytes: appended. */
 enum mw_status mw_residue_collect(const char *path, uint64_t *bytes);
 
+/* The same for what the calling process itself left when it replaced itself by exec: its pid and start time are those of
+ * the program that runs now. The caller knows that the mapping is not in use. MW_ERR_ARGUMENT: it is another process's. */
+enum mw_status mw_residue_collect_replaced(const char *path, uint64_t *bytes);
+
 /* Calls `visit` with the path of each mapping of this user in `folder` ("/dev/shm"), claimed ones
  * too; stops when it returns other than MW_OK, which is then returned. What is there when it starts
  * counts; `visit` may rename and remove. */

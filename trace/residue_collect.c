@@ -268,7 +268,7 @@ static void unfinished_remove(const char *path)
     errno = saved;
 }
 
-enum mw_status mw_residue_collect(const char *path, uint64_t *bytes)
+static enum mw_status collect(const char *path, int replaced, uint64_t *bytes)
 {
     struct mw_residue residue;
     enum mw_status status = mw_residue_open(path, &residue);
@@ -276,8 +276,23 @@ enum mw_status mw_residue_collect(const char *path, uint64_t *bytes)
         unfinished_remove(path);
     if (status != MW_OK)
         return status;
-    status =
-        residue.alive || residue.foreign ? MW_ERR_ARGUMENT : residue_move(path, &residue, bytes);
+    int own = residue.alive && residue.header->pid == (uint64_t)getpid();
+    if (residue.foreign || residue.alive != replaced || own != replaced) {
+        status = MW_ERR_ARGUMENT;
+    } else {
+        residue.alive = 0;
+        status = residue_move(path, &residue, bytes);
+    }
     mw_residue_close(&residue);
     return status;
+}
+
+enum mw_status mw_residue_collect(const char *path, uint64_t *bytes)
+{
+    return collect(path, 0, bytes);
+}
+
+enum mw_status mw_residue_collect_replaced(const char *path, uint64_t *bytes)
+{
+    return collect(path, 1, bytes);
 }

@@ -141,8 +141,10 @@ static void text_details(const struct position *at, const struct mw_event *event
         fprintf(out, " ordinal %" PRId64, event->ordinal);
     if (event->kind == MW_EVENT_POLL)
         fprintf(out, " polls %" PRIu64, event->polls);
-    if (event->flags & MW_EVENT_ERROR)
+    if (event->flags & MW_EVENT_ERROR && event->code)
         fprintf(out, " code %" PRId64, event->code);
+    else if (event->flags & MW_EVENT_ERROR)
+        fputs(" did not return", out);
     if (event->site)
         fprintf(out, " site %" PRIu64, event->site);
     text_flags(event->flags, out);

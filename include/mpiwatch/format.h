@@ -307,6 +307,7 @@ enum { MW_TAG_ANY = -1 };
 enum mw_when { MW_WHEN_INIT = 1, MW_WHEN_DURING = 2, MW_WHEN_END = 3 };
 
 enum mw_end_reason {
+    MW_END_NONE = 0, /* an end before was none: recording goes on */
     MW_END_FINALIZE = 1,
     MW_END_EXIT = 2,
     MW_END_ABORT = 3,

@@ -25,7 +25,8 @@ struct mw_abi {
     const void *status_ignore, *statuses_ignore, *in_place;
 
     int any_source, any_tag, proc_null, root, undefined;
-    int err_in_status, err_unsupported; /* error classes */
+    int err_in_status, err_unsupported, err_truncate; /* error classes */
+    int err_arg; /* MPI_ERR_ARG, the last of the classes that say what is wrong with an argument */
     int (*error_class)(int code); /* of a return code, without calling MPI */
 
     mw_handle comm_world, comm_self, comm_null, request_null, datatype_byte;

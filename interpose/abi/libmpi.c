@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "record/record.h"
 #include "trace/names.h"
@@ -17,7 +18,7 @@
 
 static struct mw_libmpi libs[LIBS_MAX];
 static _Atomic unsigned lib_count;
-static struct mw_lock libs_lock;
+static struct mw_lock libs_lock; /* for some instructions: never over a call of the loader or of MPI */
 
 /* Which library each object that has called MPI is served by. */
 static struct {
@@ -50,16 +51,16 @@ static const struct mw_module_entry *self_module(void)
 
 /* A symbol's object as the program sees it: a copy relocation may have moved it into the executable,
  * so the global scope is asked first (FACTS: "Copy relocations"). */
-static void *object_address(const struct mw_libmpi *lib, const char *name)
+static void *object_address(const struct mw_module_entry *object, const char *name)
 {
     void *address = dlsym(RTLD_DEFAULT, name);
-    return address ? address : mw_elf_symbol(lib->object, name);
+    return address ? address : mw_elf_symbol(object, name);
 }
 
-static void fill(const struct mw_libmpi *lib, mw_handle *handle, const char *name)
+static void fill(const struct mw_module_entry *object, mw_handle *handle, const char *name)
 {
     if (name)
-        *handle = (mw_handle)object_address(lib, name);
+        *handle = (mw_handle)object_address(object, name);
 }
 
 /* Runs of blanks become one: MPICH sets its version as a table. */
@@ -76,21 +77,13 @@ static void first_line(const char *text, char *out, size_t size)
 
 /* Open MPI exports its world object, the standard ABI has a library name of its own, and MPICH's family
  * says what it is when asked (callable before MPI_Init). */
-static const struct mw_abi *detect(struct mw_libmpi *lib)
+static const struct mw_abi *detect(const struct mw_module_entry *object, const char *text)
 {
-    const char *base = strrchr(lib->object->path, '/');
-    base = base ? base + 1 : lib->object->path;
-    int (*version)(char *, int *) =
-        (int (*)(char *, int *))mw_elf_symbol(lib->object, "PMPI_Get_library_version");
-    static char text[16384]; /* MPI-5 allows 8192; under libs_lock */
-    int length = 0;
-    if (version && version(text, &length) == 0) {
-        text[sizeof text - 1] = '\0';
-        first_line(text, lib->version, sizeof lib->version);
-    }
+    const char *base = strrchr(object->path, '/');
+    base = base ? base + 1 : object->path;
     if (strncmp(base, "libmpi_abi.so", 13) == 0)
         return &mw_abi_standard;
-    if (mw_elf_symbol(lib->object, "ompi_mpi_comm_world"))
+    if (mw_elf_symbol(object, "ompi_mpi_comm_world"))
         return &mw_abi_openmpi;
     static const char *const family[] = {"MPICH", "Intel(R) MPI", "MVAPICH", "CRAY MPICH"};
     for (size_t i = 0; i < sizeof family / sizeof *family; i++)
@@ -127,27 +120,64 @@ static const struct mw_module_entry *library_of(const void *caller)
     return mw_modules_first(MW_MODULE_MPI, "PMPI_Init");
 }
 
-static struct mw_libmpi *add(const struct mw_module_entry *object)
+#define VERSION_MAX 16384u /* MPI-5 allows 8192 */
+
+/* What a library says it is, in pages of its own: the stack may be small. "" when it does not say. */
+static char *ask_version(const struct mw_module_entry *object)
 {
-    unsigned count = atomic_load_explicit(&lib_count, memory_order_relaxed);
+    int length = 0, (*version)(char *, int *) =
+                        (int (*)(char *, int *))mw_elf_symbol(object, "PMPI_Get_library_version");
+    char *text = mmap(NULL, VERSION_MAX, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (text == MAP_FAILED)
+        return NULL;
+    if (!version || version(text, &length) != 0)
+        text[0] = '\0';
+    text[VERSION_MAX - 1] = '\0';
+    return text;
+}
+
+/* A library as it will stand in the table. Asks the loader and MPI, which may wait for a thread that waits for us: without
+ * the lock. */
+static void learn(const struct mw_module_entry *object, struct mw_abi *found, char *name, size_t size)
+{
+    /* We keep addresses in it: it must stay where it is, even if the program unloads it. */
+    dlopen(object->path, RTLD_NOLOAD | RTLD_NODELETE | RTLD_LAZY);
+    char *text = ask_version(object);
+    const struct mw_abi *abi = detect(object, text ? text : "");
+    first_line(text ? text : "", name, size);
+    if (text)
+        munmap(text, VERSION_MAX);
+    if (!abi)
+        return;
+    *found = *abi;
+    fill(object, &found->comm_world, abi->comm_world_object);
+    fill(object, &found->comm_self, abi->comm_self_object);
+    fill(object, &found->comm_null, abi->comm_null_object);
+    fill(object, &found->request_null, abi->request_null_object);
+    fill(object, &found->datatype_byte, abi->datatype_byte_object);
+}
+
+static struct mw_libmpi *known(const struct mw_module_entry *object)
+{
+    unsigned count = atomic_load_explicit(&lib_count, memory_order_acquire);
     for (unsigned i = 0; i < count; i++)
         if (libs[i].object == object)
             return &libs[i];
-    if (count == LIBS_MAX)
-        return NULL;
-    struct mw_libmpi *lib = &libs[count];
+    return NULL;
+}
+
+/* Under the lock. */
+static struct mw_libmpi *add(const struct mw_module_entry *object, const struct mw_abi *abi,
+                             const char *version)
+{
+    unsigned count = atomic_load_explicit(&lib_count, memory_order_relaxed);
+    struct mw_libmpi *lib = known(object); /* another thread was faster */
+    if (lib || count == LIBS_MAX)
+        return lib;
+    lib = &libs[count];
     lib->object = object;
-    /* We keep addresses in it: it must stay where it is, even if the program unloads it. */
-    dlopen(object->path, RTLD_NOLOAD | RTLD_NODELETE | RTLD_LAZY);
-    const struct mw_abi *abi = detect(lib);
-    if (abi) {
-        lib->abi = *abi;
-        fill(lib, &lib->abi.comm_world, abi->comm_world_object);
-        fill(lib, &lib->abi.comm_self, abi->comm_self_object);
-        fill(lib, &lib->abi.comm_null, abi->comm_null_object);
-        fill(lib, &lib->abi.request_null, abi->request_null_object);
-        fill(lib, &lib->abi.datatype_byte, abi->datatype_byte_object);
-    }
+    lib->abi = *abi;
+    memcpy(lib->version, version, sizeof lib->version);
     atomic_store_explicit(&lib_count, count + 1, memory_order_release);
     atomic_store_explicit(&mw_libmpi_single, count == 0 ? lib : NULL, memory_order_release);
     return lib;
@@ -180,10 +210,16 @@ struct mw_libmpi *mw_libmpi_of(const void *caller)
     if (lib)
         return lib;
     const struct mw_module_entry *object = library_of(caller);
+    struct mw_abi abi = {.name = NULL};
+    char version[sizeof lib->version] = "";
     if (!object)
         return NULL;
+    lib = known(object);
+    if (!lib)
+        learn(object, &abi, version, sizeof version);
     mw_lock_take(&libs_lock);
-    lib = add(object);
+    if (!lib)
+        lib = add(object, &abi, version);
     if (lib)
         remember(module, lib);
     mw_lock_drop(&libs_lock);

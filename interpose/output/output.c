@@ -492,7 +492,8 @@ struct mw_map_thread *mw_output_thread_area(uint32_t index, uint64_t events,
 
 int mw_output_thread_mapped(uint32_t index)
 {
-    return mw_shared_path()[0] && atomic_load(&mw_shared_header()->thread_offset[index]) != 0;
+    return index < MW_MAP_THREADS && mw_shared_path()[0] &&
+           atomic_load(&mw_shared_header()->thread_offset[index]) != 0;
 }
 
 void mw_output_end(void)

@@ -164,15 +164,15 @@ struct mw_map_thread *mw_shared_thread(uint32_t index, uint64_t events, struct m
     if (!area) {
         area = mw_pages(size);
         if (shared.path[0])
-            mw_health("mapping", "no room in /dev/shm: what was not written yet is lost if the "
-                                 "process is killed");
+            mw_health("mapping-thread", "no room in /dev/shm for all threads: what those without had not written yet "
+                                        "is lost if the process is killed");
     }
     if (area) {
         area->index = index;
         area->capacity = events;
         *ring = (struct mw_raw_event *)((uint8_t *)area + head);
         uint32_t count = atomic_load(&shared.header->thread_count);
-        if (index >= count)
+        if (index >= count && index < MW_MAP_THREADS)
             atomic_store_explicit(&shared.header->thread_count, index + 1, memory_order_release);
     }
     mw_lock_drop(&shared.lock);

@@ -31,6 +31,7 @@ struct mw_probe {
      * MPI_Abort, or in exit(), where other libraries may have gone: there and in MPI_Abort
      * only memory of our own and the kernel may be asked. */
     void (*finish)(enum mw_end_reason reason);
+    void (*again)(void); /* that finish was not the last: MPI is used again */
 };
 /* Any step may be NULL. */
 
@@ -52,6 +53,8 @@ void mw_choice(const char *what, const char *name, const char *how, const char *
 void mw_probes_start(void);
 void mw_probes_ready(void);
 void mw_probes_flush(void);                       /* at most one in MW_PROBES_EVERY_MS */
+/* After a finish that was not the last: another one follows. */
+void mw_probes_again(void);
 void mw_probes_finish(enum mw_end_reason reason); /* only the first call counts */
 #define MW_PROBES_EVERY_MS 5000u
 

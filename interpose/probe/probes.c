@@ -253,6 +253,14 @@ static int step_wait(void)
     return begun;
 }
 
+void mw_probes_again(void)
+{
+    for (size_t i = 0; i < PROBES; i++)
+        if (is_on(i) && probes[i]->again)
+            probes[i]->again();
+    atomic_store(&finished, 0);
+}
+
 void mw_probes_finish(enum mw_end_reason reason)
 {
     if (atomic_exchange(&finished, 1))

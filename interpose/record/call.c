@@ -83,28 +83,93 @@ static enum nesting nesting_of(const struct mw_call *outer, const void *caller)
     return module && module->role == MW_MODULE_BINDING ? INSIDE_MPI : CALLBACK;
 }
 
+/* The event of a call that did not return: what its slot knows of it. It ended at some time before now. (The slot is
+ * that of the deepest call where more are open than there are slots for: those have none.) */
+static void left_event(struct mw_thread_state *thread, const struct mw_map_open *slot, int nested)
+{
+    struct mw_raw_event *event = mw_event_new(thread);
+    *event = (struct mw_raw_event){
+        .start = slot->start,
+        .end = mw_now(),
+        .flags = MW_EVENT_ERROR | (nested ? MW_EVENT_NESTED : 0),
+        .comm = slot->comm,
+        .peer = slot->peer,
+        .tag = slot->tag,
+        .site = slot->site,
+        .function = (uint16_t)slot->function,
+        .kind = MW_EVENT_CALL,
+    };
+    if (slot->instance) { /* whether it was entered is not known */
+        event->kind = MW_EVENT_COLL;
+        event->flags |= MW_EVENT_COUNTED;
+        event->ordinal = slot->instance - 1;
+    }
+    mw_event_commit(thread);
+}
+
+/* The innermost call in progress was left by a jump or an exception; the guard goes back to the one around it, which is
+ * returned. The frame of what was left is not looked at: it may be gone. */
+static const struct mw_call *abandon(struct mw_thread_state *thread)
+{
+    struct mw_map_thread *area = thread->area;
+    uint32_t depth = atomic_load_explicit(&area->open_depth, memory_order_relaxed);
+    struct mw_outer_call outer = {NULL, 0};
+    if (thread->nesting && --thread->nesting < MW_NESTING)
+        outer = thread->outers[thread->nesting];
+    if (depth > outer.open) {
+        if (depth < MW_MAP_OPEN)
+            left_event(thread, &area->open[depth - 1], outer.call != NULL);
+        if (thread->waited_count && thread->waited_open + 1 == depth)
+            mw_waits_abandon(thread);
+        atomic_store_explicit(&area->open_depth, outer.open, memory_order_release);
+    }
+    mw_self.call = outer.call;
+    return outer.call;
+}
+
+void mw_calls_abandon(struct mw_thread_state *thread)
+{
+    while (mw_self.call)
+        abandon(thread);
+}
+
+/* A callback in this call has left calls of its own. */
+static void abandon_above(const struct mw_call *call)
+{
+    while (mw_self.call && mw_self.call != call)
+        abandon(call->thread);
+}
+
 /* A call that the guard lets through as one of user code: 1, with the call's identity filled in. */
 static int admit(struct mw_call *call, enum mw_function function, const void *caller,
                  const void *frame)
 {
     const struct mw_call *outer = mw_self.call;
-    int nested = 0;
-    if (__builtin_expect(outer && (uintptr_t)frame < (uintptr_t)outer, 0)) {
-        enum nesting nesting = nesting_of(outer, caller);
-        if (nesting == INSIDE_MPI)
-            return 0;
-        nested = nesting == CALLBACK;
+    while (__builtin_expect(outer != NULL, 0)) {
+        if ((uintptr_t)frame < (uintptr_t)outer) {
+            enum nesting nesting = nesting_of(outer, caller);
+            if (nesting == INSIDE_MPI)
+                return 0;
+            if (nesting == CALLBACK)
+                break;
+        }
+        outer = abandon(mw_self.thread);
     }
     struct mw_thread_state *thread = this_thread();
     if (!thread)
         return 0;
-    if (!nested) { /* whatever a longjmp left behind */
-        if (__builtin_expect(outer != NULL, 0))
-            mw_waits_abandon(thread);
+    int nested = outer != NULL;
+    if (__builtin_expect(nested, 0)) {
+        if (thread->nesting < MW_NESTING)
+            thread->outers[thread->nesting] = (struct mw_outer_call){
+                outer, atomic_load_explicit(&thread->area->open_depth, memory_order_relaxed)};
+        thread->nesting++;
+    } else { /* whatever a longjmp left behind */
         atomic_store_explicit(&thread->area->open_depth, 0, memory_order_relaxed);
         thread->scratch_used = 0;
+        thread->waited_count = 0;
     }
-    call->outer = nested ? outer : NULL;
+    call->outer = outer;
     mw_self.call = call;
     thread->area->counts[function]++;
     call->thread = thread;
@@ -142,6 +207,21 @@ void *mw_call_enter(struct mw_call *call, enum mw_function function, enum mw_ent
     return real;
 }
 
+/* The call returns: what its callbacks left has been left, */
+static inline void guard_settle(const struct mw_call *call)
+{
+    if (__builtin_expect(mw_self.call != call, 0))
+        abandon_above(call);
+}
+
+/* and the guard goes back to the call around it. */
+static inline void guard_drop(const struct mw_call *call)
+{
+    if (__builtin_expect(call->outer != NULL, 0) && call->thread->nesting)
+        call->thread->nesting--;
+    mw_self.call = call->outer;
+}
+
 /* local functions keep their guard value in the call and nothing else */
 void *mw_local_enter(struct mw_call *call, enum mw_function function, enum mw_entry entry,
                      const void *caller, const void *frame)
@@ -155,8 +235,10 @@ void *mw_local_enter(struct mw_call *call, enum mw_function function, enum mw_en
 
 void mw_local_leave(struct mw_call *call)
 {
-    if (call->recorded)
-        mw_self.call = call->outer;
+    if (!call->recorded)
+        return;
+    guard_settle(call);
+    guard_drop(call);
 }
 
 int mw_missing(enum mw_function function)
@@ -244,9 +326,10 @@ void mw_call_poll(struct mw_call *call, uint64_t end)
 void mw_leave(struct mw_call *call)
 {
     struct mw_thread_state *thread = call->thread;
+    guard_settle(call);
     uint32_t depth = atomic_load_explicit(&thread->area->open_depth, memory_order_relaxed);
     if (depth)
         atomic_store_explicit(&thread->area->open_depth, depth - 1, memory_order_release);
     mw_events_work(thread);
-    mw_self.call = call->outer;
+    guard_drop(call);
 }

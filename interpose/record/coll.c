@@ -21,11 +21,30 @@ void mw_coll_open(struct mw_call *call, mw_handle comm, int root)
             instance);
 }
 
+int mw_coll_failed(struct mw_call *call, uint64_t end, int rc, mw_handle comm)
+{
+    struct mw_comm_entry *entry = call->instance ? mw_comm_find(call->thread, comm) : NULL;
+    int refused = mw_is_refused(rc);
+    if (!call->instance || refused) {
+        uint32_t number = call->instance;
+        if (entry && mw_comm_id(entry) == call->comm)
+            atomic_compare_exchange_strong(&entry->instances, &number, number - 1);
+        mw_call_failed(call, end, rc);
+        return refused;
+    }
+    struct mw_raw_event detail = {.comm = call->comm,
+                                  .peer = call->peer,
+                                  .bytes = (uint64_t)(int64_t)rc,
+                                  .ordinal = call->instance - 1};
+    mw_call_event(call, end, MW_EVENT_COLL, MW_EVENT_ERROR | MW_EVENT_COUNTED, &detail);
+    return 0;
+}
+
 int mw_coll_succeeded(struct mw_call *call, uint64_t end, int rc, mw_handle comm, int root,
                       struct mw_coll_role *role)
 {
     if (rc != 0) {
-        mw_call_failed(call, end, rc);
+        mw_coll_failed(call, end, rc, comm);
         mw_leave(call);
         return 0;
     }
@@ -53,7 +72,7 @@ static struct mw_request request_of(const struct mw_call *call, const struct mw_
 {
     return (struct mw_request){.flags = flags,
                                .kind = MW_EVENT_COLL,
-                               .origin = (uint8_t)call->thread->index,
+                               .origin = (uint16_t)call->thread->index,
                                .comm = detail->comm,
                                .peer = detail->peer,
                                .function = call->function,

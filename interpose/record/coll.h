@@ -23,6 +23,9 @@ void mw_coll_open(struct mw_call *call, mw_handle comm, int root);
 /* After the call: 1 and the role when it succeeded; else the failure has been recorded and the call left. */
 int mw_coll_succeeded(struct mw_call *call, uint64_t end, int rc, mw_handle comm, int root,
                       struct mw_coll_role *role);
+/* Records a failure. Where MPI refused an argument the call was never entered: its number is given back, to what the other
+ * ranks count next. 1: so it was. */
+int mw_coll_failed(struct mw_call *call, uint64_t end, int rc, mw_handle comm);
 /* Records the collective and leaves the call. */
 void mw_coll_close(struct mw_call *call, uint64_t end, const struct mw_coll_role *role,
                    uint64_t bytes, uint64_t bytes_in);

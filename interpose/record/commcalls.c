@@ -27,12 +27,28 @@ static void created(struct mw_call *call, enum mw_comm_how how, mw_handle parent
                     mw_abi_load(mw_recorder.abi, newcomm, 0), call->mode != MW_BLOCKS);
 }
 
+/* The child's number goes the way of the collective's. */
+static void new_failed(struct mw_call *call, uint64_t end, int rc, enum mw_comm_how how,
+                       mw_handle parent)
+{
+    int counted = call->instance != 0;
+    struct mw_comm_entry *entry = mw_comm_find(call->thread, parent);
+    uint32_t next = (uint32_t)call->keep.word[1] + 1;
+    if (mw_coll_failed(call, end, rc, parent) && counted && entry)
+        atomic_compare_exchange_strong(&entry->created[how], &next, next - 1);
+    mw_leave(call);
+}
+
 void mw_comm_new_end(struct mw_call *call, int rc, enum mw_comm_how how, mw_handle parent,
                      void *newcomm)
 {
     uint64_t end = mw_close(call);
     struct mw_coll_role role;
     if (mw_comm_counts_on_parent(how)) {
+        if (rc != 0) {
+            new_failed(call, end, rc, how, parent);
+            return;
+        }
         if (!mw_coll_succeeded(call, end, rc, parent, MW_NO_ROOT, &role))
             return;
         created(call, how, parent, newcomm);
@@ -61,7 +77,7 @@ void mw_comm_free_end(struct mw_call *call, int rc, void *comm)
     uint64_t end = mw_close(call);
     struct mw_coll_role role = {.comm = NULL};
     if (rc != 0) {
-        mw_call_failed(call, end, rc);
+        mw_coll_failed(call, end, rc, call->keep.word[1]);
         mw_leave(call);
         return;
     }

@@ -173,6 +173,44 @@ struct mw_comm_entry *mw_comm_learn(struct mw_thread_state *thread, mw_handle co
     return entry;
 }
 
+#define GONE_IDS 32768u /* in one piece of the bit map */
+#define GONE_PIECES 1024u
+
+static _Atomic(_Atomic uint64_t *) gone[GONE_PIECES];
+static _Atomic int any_gone;
+
+/* Ids are never used again: once gone, always gone. Without memory for the note it passes for one that lives. Under
+ * the lock. */
+static void note_gone(uint32_t id)
+{
+    uint32_t piece = id / GONE_IDS, bit = id % GONE_IDS;
+    if (piece >= GONE_PIECES)
+        return;
+    _Atomic uint64_t *bits = atomic_load_explicit(&gone[piece], memory_order_relaxed);
+    if (!bits) {
+        bits = mw_pages(GONE_IDS / 8);
+        if (!bits)
+            return;
+        atomic_store_explicit(&gone[piece], bits, memory_order_release);
+    }
+    atomic_fetch_or_explicit(&bits[bit / 64], UINT64_C(1) << bit % 64, memory_order_relaxed);
+    atomic_store_explicit(&any_gone, 1, memory_order_relaxed);
+}
+
+int mw_comm_is_gone(uint32_t id)
+{
+    uint32_t piece = (id - 1) / GONE_IDS, bit = (id - 1) % GONE_IDS;
+    if (id == 0 || piece >= GONE_PIECES)
+        return 0;
+    const _Atomic uint64_t *bits = atomic_load_explicit(&gone[piece], memory_order_acquire);
+    return bits && atomic_load_explicit(&bits[bit / 64], memory_order_relaxed) >> bit % 64 & 1;
+}
+
+int mw_comms_gone(void)
+{
+    return atomic_load_explicit(&any_gone, memory_order_relaxed);
+}
+
 /* Under the lock. Takes an entry out of the table; whoever still holds it finds what it was. */
 static void release(mw_handle comm)
 {
@@ -186,6 +224,7 @@ static void release(mw_handle comm)
     atomic_store(link, atomic_load(&entry->next));
     atomic_fetch_add(&generation, 1);
     atomic_store(&entry->handle, 0);
+    note_gone(entry->id);
     entry_rest(entry);
 }
 

@@ -37,6 +37,10 @@ struct mw_comm_entry {
 
 void mw_comms_start(void);  /* after the real MPI_Init: WORLD and SELF */
 void mw_comms_stop(void);   /* before the real MPI_Finalize: gives MPI its objects back */
+/* groups.c: the same where there are sessions and no MPI_COMM_WORLD: its ranks are those of the process set mpi://WORLD,
+ * asked for in this session. 0: they are unknown. */
+int mw_groups_start_session(mw_handle session, int *rank, int *size);
+int mw_groups_have_world(void); /* world ranks are known at the moment */
 
 /* The entry of a handle or NULL. Asks nobody: for begin handlers. */
 struct mw_comm_entry *mw_comm_find(struct mw_thread_state *thread, mw_handle comm);
@@ -52,6 +56,10 @@ void mw_comm_created(struct mw_thread_state *thread, enum mw_comm_how how,
 /* id: mw_comm_id when the call began; the handle may have been given to a new communicator since. */
 void mw_comm_freed(mw_handle comm, uint32_t id, uint64_t time);
 void mw_comm_named(struct mw_thread_state *thread, mw_handle comm, const char *name);
+
+/* Whether the communicator of this id (+ 1) has been freed; whether any has. Lock-free. */
+int mw_comm_is_gone(uint32_t id);
+int mw_comms_gone(void);
 
 /* World rank of a rank as it stands in a call on this communicator (or MW_PEER_*). entry may be NULL. */
 int32_t mw_comm_peer(const struct mw_comm_entry *entry, int rank);

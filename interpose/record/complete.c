@@ -36,6 +36,7 @@ static void begin(struct mw_call *call, int given, const void *requests, void **
     else
         mw_status_borrow(thread, statuses, needed);
     thread->waited = handles;
+    thread->waited_open = atomic_load_explicit(&thread->area->open_depth, memory_order_relaxed);
     thread->waited_count = handles ? count : 0;
     mw_open(call, 0, MW_PEER_NONE, 0, 0);
 }
@@ -90,10 +91,10 @@ static void describe(struct mw_call *call, const struct mw_request *request, con
     *detail = (struct mw_raw_event){.comm = request->comm,
                                     .peer = MW_PEER_NONE,
                                     .request = request->number,
-                                    .origin = request->origin};
+                                    .origin = (uint8_t)request->origin};
     *flags = MW_EVENT_REQUEST | (request->flags & (MW_EVENT_PERSISTENT | MW_EVENT_INTER));
     if (request->origin != call->thread->index)
-        *flags |= MW_EVENT_FOREIGN;
+        *flags |= MW_EVENT_FOREIGN | (uint32_t)(request->origin >> 8) << MW_ORIGIN_HIGH_SHIFT;
     if (!status || (request->kind != MW_EVENT_RECV && !request->cancelled))
         return;
     struct mw_status_view view = mw_status_read(status);
@@ -114,7 +115,7 @@ static void done_one(struct mw_call *call, uint64_t end, int index, const void *
     struct mw_request request;
     struct mw_raw_event detail;
     uint32_t flags;
-    if (!handles || !mw_request_take(handles[index], (uint8_t)call->thread->index, &request)) {
+    if (!handles || !mw_request_take(handles[index], (uint16_t)call->thread->index, &request)) {
         plain(call, end);
         return;
     }
@@ -129,19 +130,22 @@ static void done_part(struct mw_call *call, mw_handle handle, const void *status
     struct mw_raw_event detail;
     uint32_t flags;
     if (handle == mw_recorder.abi->request_null ||
-        !mw_request_take(handle, (uint8_t)call->thread->index, &request))
+        !mw_request_take(handle, (uint16_t)call->thread->index, &request))
         return;
-    describe(call, &request, code ? NULL : status, &detail, &flags);
+    /* what is too long has been matched; of any other failure the status tells nothing */
+    describe(call, &request, code && !mw_is_truncated(code) ? NULL : status, &detail, &flags);
     if (code) {
-        flags |= MW_EVENT_ERROR;
+        flags = (flags & ~(uint32_t)MW_EVENT_STATUS) | MW_EVENT_ERROR;
         detail.bytes = (uint64_t)(int64_t)code;
+        detail.bytes_in = 0;
     }
     mw_call_part(call, MW_EVENT_DONE, flags, &detail);
 }
 
-/* A call that failed: what MPI took out of the array has completed all the same, with an error. */
+/* A call that failed: what MPI took out of the array has completed all the same, with an error. `one`: the status of a
+ * call that has only one, NULL none. */
 static void failed(struct mw_call *call, uint64_t end, int rc, int count, const void *requests,
-                   const void *statuses)
+                   const void *statuses, const void *one)
 {
     const struct mw_abi *abi = mw_recorder.abi;
     const mw_handle *handles = handles_of(call);
@@ -150,7 +154,8 @@ static void failed(struct mw_call *call, uint64_t end, int rc, int count, const 
         if (mw_abi_load(abi, requests, (size_t)i) != abi->request_null)
             continue;
         const void *status = in_status ? mw_statuses_at(statuses, (size_t)i) : NULL;
-        done_part(call, handles[i], status, status ? mw_status_read(status).error : rc);
+        int code = status ? mw_status_read(status).error : rc;
+        done_part(call, handles[i], status ? status : one, code);
     }
     mw_call_failed(call, end, rc);
 }
@@ -163,7 +168,7 @@ static void failed_some(struct mw_call *call, uint64_t end, int rc, int count, c
     const mw_handle *handles = handles_of(call);
     if (!handles || statuses == abi->statuses_ignore ||
         abi->error_class(rc) != abi->err_in_status || *outcount < 0 || *outcount > count) {
-        failed(call, end, rc, count, requests, abi->statuses_ignore);
+        failed(call, end, rc, count, requests, abi->statuses_ignore, NULL);
         return;
     }
     for (int i = 0; i < *outcount; i++) {
@@ -183,7 +188,7 @@ void mw_wait_end(struct mw_call *call, int rc, void *request, void **status)
 {
     uint64_t end = mw_close(call);
     if (rc != 0)
-        failed(call, end, rc, 1, request, mw_recorder.abi->statuses_ignore);
+        failed(call, end, rc, 1, request, mw_recorder.abi->statuses_ignore, mw_status_usable(*status));
     else
         done_one(call, end, 0, mw_status_usable(*status));
     finish(call);
@@ -198,7 +203,7 @@ void mw_test_end(struct mw_call *call, int rc, void *request, int *flag, void **
 {
     uint64_t end = mw_close(call);
     if (rc != 0)
-        failed(call, end, rc, 1, request, mw_recorder.abi->statuses_ignore);
+        failed(call, end, rc, 1, request, mw_recorder.abi->statuses_ignore, mw_status_usable(*status));
     else if (!*flag)
         mw_call_poll(call, end);
     else
@@ -224,7 +229,8 @@ void mw_waitany_end(struct mw_call *call, int rc, int count, void *requests, int
 {
     uint64_t end = mw_close(call);
     if (rc != 0)
-        failed(call, end, rc, count, requests, mw_recorder.abi->statuses_ignore);
+        failed(call, end, rc, count, requests, mw_recorder.abi->statuses_ignore,
+               mw_status_usable(*status));
     else
         end_any(call, end, count, *index, mw_status_usable(*status));
     finish(call);
@@ -241,7 +247,8 @@ void mw_testany_end(struct mw_call *call, int rc, int count, void *requests, int
 {
     uint64_t end = mw_close(call);
     if (rc != 0)
-        failed(call, end, rc, count, requests, mw_recorder.abi->statuses_ignore);
+        failed(call, end, rc, count, requests, mw_recorder.abi->statuses_ignore,
+               mw_status_usable(*status));
     else if (!*flag)
         mw_call_poll(call, end);
     else
@@ -312,7 +319,7 @@ void mw_waitall_end(struct mw_call *call, int rc, int count, void *requests, voi
 {
     uint64_t end = mw_close(call);
     if (rc != 0)
-        failed(call, end, rc, count, requests, *statuses);
+        failed(call, end, rc, count, requests, *statuses, NULL);
     else
         end_all(call, end, count, *statuses);
     finish(call);
@@ -328,7 +335,7 @@ void mw_testall_end(struct mw_call *call, int rc, int count, void *requests, int
 {
     uint64_t end = mw_close(call);
     if (rc != 0)
-        failed(call, end, rc, count, requests, *statuses);
+        failed(call, end, rc, count, requests, *statuses, NULL);
     else if (!*flag)
         mw_call_poll(call, end);
     else

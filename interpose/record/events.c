@@ -12,10 +12,11 @@
 
 #define ENCODER_LEVEL (-8)
 
-/* A chunk ends when it holds this many events: the ring must outlast it by more than one step. */
+/* A chunk ends when it holds this many events: the ring must outlast it by more than one step. (A short ring is
+ * emptied in the middle of a call where that has many parts.) */
 static uint64_t chunk_events(const struct mw_thread_state *thread)
 {
-    return (thread->mask + 1) / 8 * 7;
+    return thread->mask + 1 - 2 * MW_ENCODER_STEP;
 }
 
 /* Events that may be encoded: all, but a poll that may still grow. */

@@ -90,6 +90,25 @@ void mw_facts_rank(uint64_t init_end)
     mw_output_chunk(MW_CHUNK_RANK, buffer.data, buffer.size);
 }
 
+/* What sessions provide of threads is a matter of each. MPI_Get_processor_name is not for them. */
+void mw_facts_session_rank(uint64_t init_end, int rank, int size)
+{
+    uint8_t memory[1024];
+    struct mw_buffer buffer;
+    int version = 0, subversion = 0;
+    mw_recorder.rank = rank;
+    mw_recorder.size = size;
+    (void)MW_ASK(MW_FN_Get_version, (int *, int *), &version, &subversion);
+    mw_buffer_init(&buffer, memory, sizeof memory);
+    mw_put_u64(&buffer, MW_F_RANK_rank, (uint64_t)(int64_t)rank); /* -1 is over what a rank can be: unknown */
+    mw_put_u64(&buffer, MW_F_RANK_size, (uint64_t)(int64_t)size);
+    mw_put_text(&buffer, MW_F_RANK_library_version, mw_recorder.lib->version);
+    mw_put_u64(&buffer, MW_F_RANK_standard, (uint64_t)(version * 10 + subversion));
+    mw_put_u64(&buffer, MW_F_RANK_thread_level, UINT64_MAX);
+    mw_put_u64(&buffer, MW_F_RANK_init_end, init_end);
+    mw_output_chunk(MW_CHUNK_RANK, buffer.data, buffer.size);
+}
+
 static void emit(const uint8_t *chunk, size_t size, void *context)
 {
     mw_output_raw(chunk, size);

@@ -10,6 +10,8 @@
 
 void mw_facts_process(const struct mw_job_facts *job, uint64_t began);
 void mw_facts_clock(void);
+/* With sessions alone: rank and size in the process set of all, -1 unknown. */
+void mw_facts_session_rank(uint64_t init_end, int rank, int size);
 void mw_facts_rank(uint64_t init_end); /* asks MPI: after the real MPI_Init only */
 void mw_facts_counts(void);
 void mw_facts_cost(uint64_t finalize_ns);

@@ -16,6 +16,20 @@
 static mw_handle world_group;
 static int have_world_group;
 
+int mw_groups_start_session(mw_handle session, int *rank, int *size)
+{
+    world_group = 0;
+    have_world_group = MW_ASK(MW_FN_Group_from_session_pset, (mw_handle, const char *, mw_handle *), session,
+                              "mpi://WORLD", &world_group);
+    return have_world_group && MW_ASK(MW_FN_Group_rank, (mw_handle, int *), world_group, rank) &&
+           MW_ASK(MW_FN_Group_size, (mw_handle, int *), world_group, size);
+}
+
+int mw_groups_have_world(void)
+{
+    return have_world_group;
+}
+
 void mw_groups_start(void)
 {
     world_group = 0;

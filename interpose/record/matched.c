@@ -111,11 +111,15 @@ void mw_mrecv_end(struct mw_call *call, int rc, int64_t count, mw_handle datatyp
     struct mw_request matched;
     struct mw_raw_event detail;
     uint32_t flags;
-    if (rc != 0 || !take(call, &matched, &detail, &flags)) {
+    if ((rc != 0 && !mw_is_truncated(rc)) || !take(call, &matched, &detail, &flags)) {
         mw_probe_close(call, end, rc);
         return;
     }
-    mw_call_event(call, end, MW_EVENT_RECV, flags | MW_EVENT_STATUS, &detail);
+    if (rc != 0) {
+        detail.bytes = (uint64_t)(int64_t)rc;
+        detail.bytes_in = 0;
+    }
+    mw_call_event(call, end, MW_EVENT_RECV, flags | (rc ? MW_EVENT_ERROR : MW_EVENT_STATUS), &detail);
     mw_leave(call);
 }
 
@@ -138,7 +142,7 @@ void mw_mrecv_start_end(struct mw_call *call, int rc, int64_t count, mw_handle d
     detail.bytes_in = mw_bytes(call->thread, count, datatype); /* room: the size stands in DONE */
     detail.request = call->thread->requests++;
     matched.number = detail.request;
-    matched.origin = (uint8_t)call->thread->index;
+    matched.origin = (uint16_t)call->thread->index;
     matched.function = call->function;
     matched.active = 1;
     mw_request_add(mw_abi_load(mw_recorder.abi, call->request, 0), &matched);

@@ -63,7 +63,7 @@ static void start_request(struct mw_call *call, int kind, uint32_t *flags,
         .number = call->thread->requests++,
         .flags = *flags,
         .kind = (uint8_t)kind,
-        .origin = (uint8_t)call->thread->index,
+        .origin = (uint16_t)call->thread->index,
         .active = 1,
         .comm = detail->comm,
         .peer = detail->peer,
@@ -203,6 +203,24 @@ static void received(struct mw_call *call, const struct mw_comm_entry *comm, int
         count(call->thread, MW_EVENT_RECV, detail, flags);
 }
 
+/* A receive that failed. Where its message was too long it has taken it, and counts. */
+static void receive_failed(struct mw_call *call, uint64_t end, int rc, int source, int tag,
+                           mw_handle comm, const void *status)
+{
+    struct mw_raw_event detail = {0};
+    uint32_t flags;
+    if (!mw_is_truncated(rc) || source == mw_recorder.abi->proc_null) {
+        mw_call_failed(call, end, rc);
+        return;
+    }
+    received(call, mw_comm_learn(call->thread, comm), 0, mw_recorder.abi->datatype_byte, source,
+             tag, status, &detail, &flags);
+    detail.bytes = (uint64_t)(int64_t)rc;
+    detail.bytes_in = 0;
+    mw_call_event(call, end, MW_EVENT_RECV, (flags & ~(uint32_t)MW_EVENT_STATUS) | MW_EVENT_ERROR,
+                  &detail);
+}
+
 void mw_recv_begin(struct mw_call *call, int64_t amount, mw_handle datatype, int source, int tag,
                    mw_handle comm, void **status)
 {
@@ -216,7 +234,7 @@ void mw_recv_end(struct mw_call *call, int rc, int64_t amount, mw_handle datatyp
 {
     uint64_t end = mw_close(call);
     if (rc != 0) {
-        mw_call_failed(call, end, rc);
+        receive_failed(call, end, rc, source, tag, comm, mw_status_usable(*status));
     } else if (source == mw_recorder.abi->proc_null) {
         no_message(call, end);
     } else {
@@ -283,7 +301,7 @@ void mw_sendrecv_end(struct mw_call *call, int rc, int64_t sendcount, mw_handle 
 {
     uint64_t end = mw_close(call);
     uint32_t flags;
-    if (rc != 0) {
+    if (rc != 0 && !mw_is_truncated(rc)) {
         mw_call_failed(call, end, rc);
     } else {
         struct mw_comm_entry *entry = mw_comm_learn(call->thread, comm);
@@ -293,7 +311,9 @@ void mw_sendrecv_end(struct mw_call *call, int rc, int64_t sendcount, mw_handle 
             count(call->thread, MW_EVENT_SEND, &detail, &flags);
             mw_call_part(call, MW_EVENT_SEND, flags, &detail);
         }
-        if (source != mw_recorder.abi->proc_null) {
+        if (rc != 0) {
+            receive_failed(call, end, rc, source, recvtag, comm, mw_status_usable(*status));
+        } else if (source != mw_recorder.abi->proc_null) {
             struct mw_raw_event detail = {0};
             received(call, entry, recvcount, recvtype, source, recvtag, mw_status_usable(*status),
                      &detail, &flags);
@@ -347,7 +367,7 @@ static int start_one(struct mw_call *call, mw_handle handle, struct mw_raw_event
 {
     struct mw_request request;
     uint32_t number = call->thread->requests;
-    if (!mw_request_start(handle, (uint8_t)call->thread->index, number, &request))
+    if (!mw_request_start(handle, (uint16_t)call->thread->index, number, &request))
         return 0;
     call->thread->requests++;
     *detail = (struct mw_raw_event){.comm = request.comm,

@@ -41,6 +41,14 @@ static inline uint64_t mw_now(void)
     return mw_clock_read(mw_recorder.clock);
 }
 
+#define MW_NESTING 16u /* callbacks within callbacks that are followed exactly */
+
+/* A call from which MPI has called back, and how many slots of open calls there were then. */
+struct mw_outer_call {
+    const struct mw_call *call;
+    uint32_t open;
+};
+
 #define MW_TYPE_CACHE 64u
 #define MW_SCRATCH_BLOCKS 12u
 
@@ -74,6 +82,9 @@ struct mw_thread_state {
     size_t scratch_used;
     const mw_handle *waited; /* in scratch: what the innermost Wait or Test in progress was given */
     size_t waited_count;
+    uint32_t waited_open; /* its slot of open calls */
+    uint32_t nesting;     /* of callbacks */
+    struct mw_outer_call outers[MW_NESTING]; /* not in their frames, which a jump may have left behind */
     mw_handle last_comm;
     struct mw_comm_entry *last_comm_entry;
     uint32_t last_comm_generation;
@@ -122,8 +133,22 @@ void mw_call_part(struct mw_call *call, int kind, uint32_t flags, const struct m
 void mw_call_failed(struct mw_call *call, uint64_t end, int rc);
 /* One more unsuccessful poll. */
 void mw_call_poll(struct mw_call *call, uint64_t end);
+/* The calls in progress on this thread, if any, have been left by a jump or an exception: each is recorded as such. */
+void mw_calls_abandon(struct mw_thread_state *thread);
 /* Last step of an end handler: closes the slot, lowers the depth, does work that is due. */
 void mw_leave(struct mw_call *call);
+
+/* What the code of a failed call says: the message was too long for the buffer, and is gone all the same (both MPIs, in
+ * every kind of receive); or an argument was refused before anything was done. */
+static inline int mw_is_truncated(int rc)
+{
+    return mw_recorder.abi->error_class(rc) == mw_recorder.abi->err_truncate;
+}
+static inline int mw_is_refused(int rc)
+{
+    int class = mw_recorder.abi->error_class(rc);
+    return class > 0 && class <= mw_recorder.abi->err_arg;
+}
 
 /* A tag as the trace has it: the constant for any tag differs by ABI, -1 stands for it. */
 static inline int32_t mw_tag(int tag)
@@ -134,7 +159,7 @@ static inline int32_t mw_tag(int tag)
 /* scratch.c: memory until thread->scratch_used is set back to what it was. NULL when there is none: the caller goes without. */
 void *mw_scratch_push(struct mw_thread_state *thread, size_t size);
 
-/* complete.c: the innermost Wait or Test of this thread was left by a jump. */
+/* complete.c: the innermost Wait or Test of this thread was left by a jump: what became of its requests is unknown. */
 void mw_waits_abandon(struct mw_thread_state *thread);
 
 /* types.c: bytes of `count` elements. Only after the call succeeded: MPI is asked about the type. */

@@ -158,7 +158,7 @@ void mw_request_add(mw_handle handle, const struct mw_request *request)
 }
 
 /* The oldest that this thread started, where several have the handle; else the oldest. */
-static struct node *choose(struct node *first, uint8_t origin, struct node **before)
+static struct node *choose(struct node *first, uint16_t origin, struct node **before)
 {
     struct node *previous = NULL, *node = first;
     *before = NULL;
@@ -175,7 +175,7 @@ static struct node *choose(struct node *first, uint8_t origin, struct node **bef
     return first;
 }
 
-int mw_request_take(mw_handle handle, uint8_t origin, struct mw_request *request)
+int mw_request_take(mw_handle handle, uint16_t origin, struct mw_request *request)
 {
     struct stripe *stripe = stripe_lock(handle);
     int taken = 0, removed = 0;
@@ -208,7 +208,7 @@ int mw_request_peek(mw_handle handle, struct mw_request *request)
     return node != NULL;
 }
 
-int mw_request_start(mw_handle handle, uint8_t origin, uint32_t number, struct mw_request *request)
+int mw_request_start(mw_handle handle, uint16_t origin, uint32_t number, struct mw_request *request)
 {
     struct stripe *stripe = stripe_lock(handle);
     struct node *node = *find(stripe, handle);

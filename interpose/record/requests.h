@@ -12,8 +12,8 @@
 struct mw_request {
     uint32_t number; /* of the thread `origin` */
     uint32_t flags;  /* enum mw_event_flag of the operation */
+    uint16_t origin; /* index of the thread that started it */
     uint8_t kind;    /* enum mw_event_kind */
-    uint8_t origin;
     uint8_t active;      /* persistent: started and not complete */
     uint8_t cancelled;   /* MPI_Cancel was called */
     uint32_t comm;       /* id + 1 */
@@ -26,10 +26,10 @@ struct mw_request {
 /* Remembers a request. Failure (no memory) is a health note; its completion is then unknown. */
 void mw_request_add(mw_handle handle, const struct mw_request *request);
 /* The oldest request of this handle. take: a persistent one stays and becomes inactive, any other is forgotten. 0: unknown or inactive. */
-int mw_request_take(mw_handle handle, uint8_t origin, struct mw_request *request);
+int mw_request_take(mw_handle handle, uint16_t origin, struct mw_request *request);
 int mw_request_peek(mw_handle handle, struct mw_request *request);
 /* Persistent: marks it started with this number. Returns what was prepared. */
-int mw_request_start(mw_handle handle, uint8_t origin, uint32_t number, struct mw_request *request);
+int mw_request_start(mw_handle handle, uint16_t origin, uint32_t number, struct mw_request *request);
 /* Forgets it, persistent or not. */
 int mw_request_forget(mw_handle handle, struct mw_request *request);
 void mw_request_mark_cancelled(mw_handle handle);

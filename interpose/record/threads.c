@@ -12,7 +12,10 @@
 #include "record/record.h"
 #include "trace/fields.h"
 
+/* The first threads have long rings; that many more of them would fill /dev/shm. */
 #define RING_EVENTS 8192u
+#define RING_EVENTS_SHORT 2048u
+#define LONG_RINGS 64u
 
 static struct mw_lock lock;
 static _Atomic(struct mw_thread_state *) first;
@@ -24,8 +27,10 @@ static int key_made;
 static void thread_ends(void *state)
 {
     struct mw_thread_state *thread = state;
-    if (atomic_load(&mw_recorder.state) == MW_RECORDING)
+    if (atomic_load(&mw_recorder.state) == MW_RECORDING) {
+        mw_calls_abandon(thread); /* it ended within one: pthread_exit in a callback, or was cancelled */
         mw_events_flush(thread);
+    }
     mw_self.thread = NULL;
     mw_self.call = NULL;
     atomic_store_explicit(&thread->in_use, 0, memory_order_release);
@@ -47,15 +52,16 @@ static void describe(const struct mw_thread_state *thread)
 
 static struct mw_thread_state *create(void)
 {
-    if (count >= MW_MAP_THREADS) {
-        mw_health("threads", "more than 256 threads call MPI at once: the others are not recorded");
+    if (count > MW_ORIGIN_MAX) {
+        mw_health("threads", "more than 65536 threads call MPI at once: the others are not recorded");
         return NULL;
     }
+    uint32_t events = count < LONG_RINGS ? RING_EVENTS : RING_EVENTS_SHORT;
     static int exhausted; /* what a failed try has taken stays taken: no second one */
     struct mw_thread_state *thread = exhausted ? NULL : mw_pages(sizeof *thread);
     exhausted = 1;
     if (!thread || !mw_events_encoder_create(thread) ||
-        !(thread->area = mw_output_thread_area(count, RING_EVENTS, &thread->ring))) {
+        !(thread->area = mw_output_thread_area(count, events, &thread->ring))) {
         mw_health("threads", "no memory for a thread: it is not recorded");
         return NULL;
     }
@@ -63,7 +69,7 @@ static struct mw_thread_state *create(void)
     thread->index = count;
     thread->ordinals = mw_ordinals_create();
     thread->sites = mw_callsite_cache_create();
-    thread->mask = RING_EVENTS - 1;
+    thread->mask = events - 1;
     thread->link = atomic_load_explicit(&first, memory_order_relaxed);
     atomic_store_explicit(&first, thread, memory_order_release);
     count++;
@@ -102,6 +108,7 @@ struct mw_thread_state *mw_thread_register(void)
         pthread_setspecific(key, thread);
     thread->area->tid = (uint32_t)syscall(SYS_gettid);
     thread->scratch_used = thread->waited_count = 0;
+    thread->nesting = 0;
     mw_callsite_thread_start(thread->sites);
     mw_self.thread = thread;
     describe(thread);

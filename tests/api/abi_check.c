@@ -92,6 +92,14 @@ static void check_constants(void)
     NUMBER(MPI_UNDEFINED, undefined);
     NUMBER(MPI_ERR_IN_STATUS, err_in_status);
     NUMBER(MPI_ERR_UNSUPPORTED_OPERATION, err_unsupported);
+    NUMBER(MPI_ERR_TRUNCATE, err_truncate);
+    NUMBER(MPI_ERR_ARG, err_arg);
+    compare("classes of wrong arguments", MPI_ERR_BUFFER == 1 && MPI_ERR_COMM <= abi->err_arg &&
+            MPI_ERR_COUNT <= abi->err_arg && MPI_ERR_TYPE <= abi->err_arg &&
+            MPI_ERR_ROOT <= abi->err_arg && MPI_ERR_OP <= abi->err_arg &&
+            MPI_ERR_GROUP <= abi->err_arg && MPI_ERR_TOPOLOGY <= abi->err_arg &&
+            MPI_ERR_DIMS <= abi->err_arg && MPI_ERR_TRUNCATE > abi->err_arg &&
+            MPI_ERR_OTHER > abi->err_arg && MPI_ERR_INTERN > abi->err_arg, 1);
     POINTER(MPI_STATUS_IGNORE, status_ignore);
     POINTER(MPI_STATUSES_IGNORE, statuses_ignore);
     POINTER(MPI_IN_PLACE, in_place);

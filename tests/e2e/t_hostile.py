@@ -15,11 +15,11 @@ def outcome(job):
     return job.code, job.stdout.splitlines()
 
 
-def both(mpi, folder, program, arguments, env=None):
-    """Runs a program of one rank without and with us; fails unless both end alike."""
+def both(mpi, folder, program, arguments, env=None, ranks=1):
+    """Runs a program without and with us; fails unless both end alike."""
     argv = [program] + [str(argument) for argument in arguments]
-    plain = mpi.run(1, argv, folder, env=env)
-    job, path = mpi.record(1, argv, folder, env=env)
+    plain = mpi.run(ranks, argv, folder, env=env)
+    job, path = mpi.record(ranks, argv, folder, env=env)
     same(outcome(job), outcome(plain), "code and output")
     return job, path
 
@@ -52,6 +52,89 @@ def jumps_out_of_error_handlers(mpi, folder):
             if call.function == "MPI_Wait" and call.kind == "DONE" and not call.error]
     if mpi.name == "mpich":  # Open MPI 4.1 does not report that a message to itself is too long
         same(set(done), long_ones, "receives that completed")
+
+
+def left(call):
+    """Whether the trace says that the call did not return."""
+    return call.error and call.event.code == 0
+
+
+@mpi_test(variants=("jump", "throw"))
+def calls_that_do_not_return(mpi, folder, how):
+    """Each has its event, in its place; what surrounds it is as if it had returned."""
+    job, path = both(mpi, folder, mpi.build("left.cc", "-lstdc++"), [how], ranks=2)
+    same(job.stdout.count("was left"), 7, "calls that were left")
+    process = Trace(path).rank(0)
+    found = [(call.function, call.kind, left(call), call.nested) for call in process.calls()
+             if call.function in ("MPI_Send", "MPI_Recv", "MPI_Bcast", "MPI_Barrier", "MPI_Comm_dup")]
+    same(found, [
+        ("MPI_Send", "CALL", True, False),
+        ("MPI_Recv", "CALL", True, False),
+        ("MPI_Recv", "RECV", False, False),
+        ("MPI_Bcast", "COLL", True, False),
+        ("MPI_Comm_dup", "COLL", False, False),
+        ("MPI_Send", "CALL", True, True),
+        ("MPI_Barrier", "COLL", False, True),
+        ("MPI_Comm_dup", "COLL", False, False),
+        ("MPI_Send", "CALL", True, True),
+        ("MPI_Send", "CALL", True, False),
+    ], "calls")
+    calls = process.calls()
+    same([(call.event.peer, call.event.tag) for call in calls if call.function == "MPI_Recv"],
+         [(1, 6)] * 2, "peer and tag")
+    for before, call in zip(calls, calls[1:]):
+        check(call.start <= call.end, call, "ends before it starts")
+        check(call.nested or before.nested or before.start <= call.start, call, "is out of order")
+    same(process.counts["MPI_Reduce_local"], 1, "local calls")
+    same(process.counts["MPI_Send"], 4, "sends")
+    same(process.open_calls, [], "open calls")
+    same(process.missing, 0, "missing events")
+
+
+@mpi_test
+def failures_keep_count(mpi, folder):
+    """A receive that failed because its message was too long has its number; a collective that was refused has
+    none, so that the ranks stay in step."""
+    program = mpi.build("failing.c")
+    plain = mpi.run(2, [program], folder)
+    job, path = mpi.record(2, [program], folder)
+    same((job.code, sorted(job.stdout.splitlines())), (plain.code, sorted(plain.stdout.splitlines())),
+         "code and output")
+    same(job.stdout.count("truncated, then message 1"), 7, "messages that were taken")
+    trace = Trace(path)
+    process = trace.rank(1)
+    for form in range(7):
+        taken = [(event.ordinal, "error" in event.flags) for call in process.calls()
+                 for event in call.events if "counted" in event.flags and event.peer == 0 and
+                 event.tag == form and (event.kind == "RECV" or "matched" in event.flags)]
+        same(taken, [(0, True), (1, False)], "receives of form %d" % form)
+    reached = []
+    for process in trace.processes:
+        world = [number for number in process.comms if process.comms[number].how == "world"][0]
+        reached.append([(event.function, event.ordinal) for call in process.calls()
+                        for event in call.events if event.kind == "COLL" and event.comm == world])
+        same([process.comm_identity(n) for n in process.comms if process.comms[n].how == "dup"],
+             [("dup", 0, process.comms[world].hash, process.comm_identity(world))], "communicator")
+    same(reached[0], reached[1], "collectives")
+    same([ordinal for _, ordinal in reached[0]], list(range(len(reached[0]))), "instances")
+    failed = [call for call in trace.rank(0).calls() if call.function == "MPI_Gather"]
+    same([(call.kind, call.error) for call in failed], [("COLL", True)], "the one that was entered")
+
+
+@mpi_test
+def small_stacks(mpi, folder):
+    """Threads with 64 KiB."""
+    _, path = both(mpi, folder, mpi.build("narrow.c", "-lpthread"), ["stack", 64])
+    process = Trace(path, events=False).rank(0)
+    same(process.counts["MPI_Waitall"], 4 * 5010, "calls counted")
+    same(process.health, [], "health")
+
+
+@mpi_test
+def blocked_signals(mpi, folder):
+    """The program's mask stays as it is, and nothing is left pending."""
+    _, path = both(mpi, folder, mpi.build("narrow.c", "-lpthread"), ["blocked"])
+    same(Trace(path, events=False).rank(0).counts["MPI_Waitall"], 5000, "calls counted")
 
 
 @mpi_test(variants=("count", "jump", "exit"))

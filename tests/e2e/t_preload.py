@@ -68,9 +68,7 @@ def with_early_binding(mpi, folder):
         same(calls_of(process), EXPECTED_50, "calls of rank %d" % process.rank)
 
 
-@mpi_test
-def a_plugin_that_is_linked_with_mpi(mpi, folder):
-    """libmpi comes in by dlopen(RTLD_LOCAL); the program itself has none."""
+def plugin_and_host(mpi):
     plugin = mpi.build("plugin.c", "-shared", "-fPIC", name="plugin.so")
     host = mpi.build("plugin_host.c", "-ldl")
     # The MPI's compiler wrapper links libmpi into the host: build that one without it.
@@ -79,6 +77,23 @@ def a_plugin_that_is_linked_with_mpi(mpi, folder):
         ["gcc", "-g", os.path.join(SOURCE, "tests/e2e/programs/plugin_host.c"), "-o", bare, "-ldl"],
         check=True,
     )
+    return bare, plugin
+
+
+@mpi_test
+def a_plugin_that_looks_past_us(mpi, folder):
+    """RTLD_DEEPBIND: its calls do not come by. Nothing is recorded of them, and nothing breaks."""
+    bare, plugin = plugin_and_host(mpi)
+    plain = mpi.run(2, [bare, plugin, "deep"], folder).expect(0)
+    job, path = mpi.record(2, [bare, plugin, "deep"], folder)
+    same((job.code, job.stdout, job.stderr), (plain.code, plain.stdout, plain.stderr), "result")
+    check(not os.path.exists(path), "there is a trace")
+
+
+@mpi_test
+def a_plugin_that_is_linked_with_mpi(mpi, folder):
+    """libmpi comes in by dlopen(RTLD_LOCAL); the program itself has none."""
+    bare, plugin = plugin_and_host(mpi)
     plain = mpi.run(2, [bare, plugin], folder).expect(0)
     job, path = mpi.record(2, [bare, plugin], folder)
     same((job.code, job.stdout, job.stderr), (plain.code, plain.stdout, plain.stderr), "result")

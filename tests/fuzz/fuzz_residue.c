@@ -13,7 +13,7 @@
 #include "trace/residue.h"
 
 enum {
-    OUTBOX = 8192,
+    OUTBOX = 24576,
     OUTBOX_SIZE = 8192,
     AREAS = OUTBOX + OUTBOX_SIZE,
     RING = 256,

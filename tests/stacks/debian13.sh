@@ -19,7 +19,7 @@ set -eu
 root=$(realpath -m "$1")
 source=$(realpath "$(dirname "$0")/../..")
 build=$(realpath "${2:-$source/build}")
-[ $# -le 2 ] && topics="calls traffic fabric ucx kernel parameters transports verdicts" || {
+[ $# -le 2 ] && topics="calls traffic sessions fabric ucx kernel parameters transports verdicts" || {
     shift 2
     topics=$*
 }

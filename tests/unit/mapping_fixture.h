@@ -22,9 +22,9 @@
 #include "trace/residue.h"
 
 enum {
-    OUTBOX_OFFSET = 8192,
+    OUTBOX_OFFSET = 24576,
     OUTBOX_CAPACITY = 8192,
-    AREA_OFFSET = 16384, /* of thread i: + i * AREA_SIZE */
+    AREA_OFFSET = 32768, /* of thread i: + i * AREA_SIZE */
     RING = 1024,
     RING_IN_AREA = 16384,
     AREA_SIZE = RING_IN_AREA + RING * 64,

@@ -50,7 +50,8 @@ static int was_late;
     {                                                                                              \
         finishes[i] += reason;                                                                     \
     }                                                                                              \
-    const struct mw_probe mw_probe_##id = {word, 100, start_##i, ready_##i, flush_##i, finish_##i};
+    const struct mw_probe mw_probe_##id = {word,      100,         start_##i, ready_##i,           \
+                                           flush_##i, finish_##i, NULL};
 
 /* clang-format off */
 PART(0, libfabric, "libfabric")

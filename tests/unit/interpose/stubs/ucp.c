@@ -11,10 +11,12 @@ typedef signed char status;
 #define EXPORT __attribute__((visibility("default")))
 
 EXPORT void *fake_result;  /* of what moves data */
-EXPORT status fake_status; /* of what opens, and of data functions with a status */
+/* each thread its own */
+EXPORT __thread status fake_status; /* of what opens, and of data functions with a status */
 EXPORT uint64_t fake_uid;  /* of the next worker */
-EXPORT unsigned fake_minor = 13, fake_calls;
-EXPORT uintptr_t fake_next; /* handle of the next endpoint or worker */
+EXPORT unsigned fake_minor = 13;
+EXPORT __thread unsigned fake_calls;
+EXPORT __thread uintptr_t fake_next; /* handle of the next endpoint or worker */
 EXPORT const char *fake_lanes = "";
 EXPORT const void *fake_arguments[8];
 EXPORT unsigned fake_asked; /* for lanes */
