@@ -147,6 +147,7 @@ static struct mw_libmpi *add(const struct mw_module_entry *object)
         fill(lib, &lib->abi.comm_null, abi->comm_null_object);
         fill(lib, &lib->abi.request_null, abi->request_null_object);
         fill(lib, &lib->abi.datatype_byte, abi->datatype_byte_object);
+        fill(lib, &lib->abi.op_no_op, abi->op_no_op_object);
     }
     atomic_store_explicit(&lib_count, count + 1, memory_order_release);
     atomic_store_explicit(&mw_libmpi_single, count == 0 ? lib : NULL, memory_order_release);

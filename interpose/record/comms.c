@@ -186,7 +186,28 @@ static void release(mw_handle comm)
     atomic_store(link, atomic_load(&entry->next));
     atomic_fetch_add(&generation, 1);
     atomic_store(&entry->handle, 0);
-    entry_rest(entry);
+    entry->freed = 1;
+    if (!entry->holds)
+        entry_rest(entry);
+}
+
+void mw_comm_hold(struct mw_comm_entry *entry)
+{
+    if (!entry)
+        return;
+    mw_lock_take(&lock);
+    entry->holds++;
+    mw_lock_drop(&lock);
+}
+
+void mw_comm_let_go(struct mw_comm_entry *entry)
+{
+    if (!entry)
+        return;
+    mw_lock_take(&lock);
+    if (!--entry->holds && entry->freed)
+        entry_rest(entry);
+    mw_lock_drop(&lock);
 }
 
 void mw_comm_created(struct mw_thread_state *thread, enum mw_comm_how how,
