@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "output/output.h"
+#include "record/coll.h"
 #include "trace/fields.h"
 
 #define BUCKETS 1024u
@@ -82,6 +83,8 @@ static struct mw_comm_entry *new_entry(void)
     free_count--;
     if (entry->pages)
         munmap(entry->peers, entry->pages);
+    if (entry->flow)
+        munmap(entry->flow, entry->flow_pages);
     memset(entry, 0, sizeof *entry);
     return entry;
 }
@@ -223,6 +226,7 @@ void mw_comm_created(struct mw_thread_state *thread, enum mw_comm_how how,
             mw_lock_drop(&lock);
             return;
         }
+        mw_flow_end(search(comm));
         release(comm); /* freed where we did not see it */
     }
     struct mw_comm_entry *entry = insert(comm, how);
@@ -251,8 +255,11 @@ void mw_comm_freed(mw_handle comm, uint32_t id, uint64_t time)
         return;
     write_freed(id - 1, time);
     mw_lock_take(&lock);
-    if (mw_comm_id(search(comm)) == id)
+    struct mw_comm_entry *entry = search(comm);
+    if (mw_comm_id(entry) == id) {
+        mw_flow_end(entry);
         release(comm);
+    }
     mw_lock_drop(&lock);
 }
 

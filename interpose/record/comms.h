@@ -16,6 +16,8 @@ struct mw_comm_run {
 
 #define MW_COMM_INLINE_RUNS 2u
 
+struct mw_flow_table;
+
 struct mw_comm_entry {
     _Atomic mw_handle handle; /* 0 when free */
     _Atomic(struct mw_comm_entry *) next; /* in its bucket */
@@ -36,6 +38,8 @@ struct mw_comm_entry {
     _Atomic uint32_t windows, files;            /* made on it */
     uint32_t holds; /* windows and files that refer to it; under the lock */
     uint8_t freed;  /* while something held it */
+    struct mw_flow_table *flow; /* flows.c: what went to whom in collectives; NULL nothing */
+    size_t flow_pages;          /* bytes behind it */
 };
 
 void mw_comms_start(void);  /* after the real MPI_Init: WORLD and SELF */

@@ -8,6 +8,7 @@
 
 #include "output/output.h"
 #include "probe/probe.h"
+#include "record/coll.h"
 #include "record/record.h"
 
 #define ENCODER_LEVEL (-8)
@@ -108,8 +109,10 @@ void mw_events_work(struct mw_thread_state *thread)
     encoder_take(thread);
     encode(thread, MW_ENCODER_STEP);
     encoder_drop(thread);
-    if (thread->chunks != chunks)
+    if (thread->chunks != chunks) {
+        mw_flows_flush();
         mw_probes_flush();
+    }
 }
 
 struct mw_raw_event *mw_event_new(struct mw_thread_state *thread)
