@@ -157,7 +157,8 @@ static int is_rank(int64_t peer)
     return peer >= 0 && peer <= INT32_MAX;
 }
 
-/* To the pair of the one direction that it has; time of one with both belongs to that to the target. */
+/* To the pair of the one direction that it has; time of one with both belongs to that to the
+ * target. */
 static void meter_access(struct mw_flow_meter *meter, const struct mw_operation *operation,
                          uint64_t ticks)
 {
@@ -211,8 +212,7 @@ static void meter_collective(struct mw_flow_meter *meter, const struct mw_operat
 {
     /* A persistent one says in its tag who prepared it. */
     int prepared = event->flags & MW_EVENT_PERSISTENT && event->tag > 0;
-    enum mw_coll_way way =
-        way_of(meter, prepared ? (uint64_t)event->tag : operation->function);
+    enum mw_coll_way way = way_of(meter, prepared ? (uint64_t)event->tag : operation->function);
     int rooted = way == MW_COLL_FROM_ROOT || way == MW_COLL_TO_ROOT;
     uint64_t bytes = way == MW_COLL_FROM_ROOT || way == MW_COLL_FROM_EACH ? operation->received
                                                                           : operation->bytes;

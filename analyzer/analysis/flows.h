@@ -19,8 +19,8 @@ struct mw_window_total {
     uint64_t number; /* of the windows made on it */
     enum mw_window_flavour flavour;
     const char *name;
-    uint64_t holders, freed; /* processes */
-    uint64_t size;           /* bytes exposed by all */
+    uint64_t holders, freed;                        /* processes */
+    uint64_t size;                                  /* bytes exposed by all */
     uint64_t accesses, sent, fetched, epochs, time; /* time: ns in calls on it */
 };
 
@@ -28,7 +28,7 @@ struct mw_file_total {
     const char *name;
     uint64_t opens; /* by processes */
     uint64_t reads, read, writes, written;
-    uint64_t unknown; /* reads of which only the room is known; their bytes are in `read` */
+    uint64_t unknown;    /* reads of which only the room is known; their bytes are in `read` */
     uint64_t collective; /* of the reads and writes */
     uint64_t time;       /* ns in calls on it */
 };
@@ -71,11 +71,11 @@ struct mw_flows {
     MW_VECTOR(struct mw_file_total) files; /* by name */
     uint32_t **window_of, **file_of;       /* by process, parallel to its windows and iofiles */
     struct mw_index rma_index, io_index;
-    MW_VECTOR(struct mw_pair) rma;        /* time: ns */
+    MW_VECTOR(struct mw_pair) rma; /* time: ns */
     MW_VECTOR(struct mw_io_pair) io;
     MW_VECTOR(struct mw_coll_row) colls;
-    struct mw_pair rma_elsewhere;         /* accesses whose target is not known */
-    uint64_t io_elsewhere;                /* reads and writes of files that are not known */
+    struct mw_pair rma_elsewhere; /* accesses whose target is not known */
+    uint64_t io_elsewhere;        /* reads and writes of files that are not known */
     struct mw_object_amounts *by_process;
     uint64_t peers_lost; /* bytes of collectives by peer that are in no FLOW */
 };

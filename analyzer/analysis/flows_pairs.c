@@ -67,8 +67,8 @@ static void deal_to_all(struct dealer *dealer, const struct mw_coll_row *row,
         share = members.size ? row->bytes / members.size : 0;
     for (size_t i = 0; i < members.count; i++)
         for (uint64_t k = 0; k < members.runs[i].count && rank < members.size; k++, rank++) {
-            int64_t peer = (int64_t)((uint64_t)members.runs[i].start +
-                                     k * (uint64_t)members.runs[i].stride);
+            int64_t peer =
+                (int64_t)((uint64_t)members.runs[i].start + k * (uint64_t)members.runs[i].stride);
             if (rank < first)
                 continue;
             if (row->way == MW_COLL_FROM_EACH)
@@ -80,8 +80,7 @@ static void deal_to_all(struct dealer *dealer, const struct mw_coll_row *row,
 
 static void deal_row(struct dealer *dealer, const struct mw_coll_row *row)
 {
-    const struct mw_process *process =
-        mw_trace_process(dealer->comms->model->trace, row->process);
+    const struct mw_process *process = mw_trace_process(dealer->comms->model->trace, row->process);
     int64_t own = mw_process_rank(process);
     if (own < 0) {
         *dealer->left_out += row->bytes;

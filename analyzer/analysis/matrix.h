@@ -37,7 +37,7 @@ struct mw_matrix_part {
 struct mw_matrix_cell {
     /* Ranks, or numbers of nodes: -1 a node that is not known; MW_FILE_VERTEX + number: a file. */
     int64_t src, dst;
-    uint64_t value;   /* of transports: bytes */
+    uint64_t value; /* of transports: bytes */
     /* Of transports: */
     uint64_t messages;
     size_t part, part_count; /* from small messages to large ones; by node the most bytes first */
@@ -55,7 +55,7 @@ struct mw_matrix {
     MW_VECTOR(struct mw_matrix_cell) cells; /* by src, then dst; a figure is not zero */
     MW_VECTOR(struct mw_matrix_part) parts; /* by src, then dst */
     uint64_t total;
-    int64_t size; /* ranks of the world or nodes */
+    int64_t size;      /* ranks of the world or nodes */
     uint64_t left_out; /* bytes of collectives whose pairs are not known or too many */
 };
 

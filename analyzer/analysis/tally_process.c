@@ -170,7 +170,8 @@ static void count_collective(struct mw_process_tally *tally, const struct mw_ope
         comm->next = (uint64_t)event->ordinal + 1;
 }
 
-/* Accesses and files: a call's and a call site's amounts; those of files are no traffic of the rank. */
+/* Accesses and files: a call's and a call site's amounts; those of files are no traffic of the
+ * rank. */
 static void count_object(struct mw_process_tally *tally, const struct mw_operation *operation)
 {
     struct mw_amounts *amounts[] = {function_amounts(tally, operation->function),

@@ -25,6 +25,7 @@ enum inner {
 #define HOST    MW_RULE_HOST
 #define PATH    MW_RULE_PATH
 #define FOLDER  MW_RULE_FOLDER
+#define DATA    MW_RULE_DATA
 #define PROGRAM MW_RULE_PROGRAM
 #define COMMAND MW_RULE_COMMAND
 #define BOOT    MW_RULE_BOOT
@@ -252,7 +253,7 @@ static const struct mw_rule rules[] = {
     {F(IOFILE, id), KEEP, 0},
     {F(IOFILE, comm), KEEP, 0},
     {F(IOFILE, number), KEEP, 0},
-    {F(IOFILE, name), PATH, 0},
+    {F(IOFILE, name), DATA, 0},
     {F(IOFILE, mode), KEEP, 0},
     {F(IOFILE, closed), KEEP, 0},
     {F(FLOW, comm), KEEP, 0},

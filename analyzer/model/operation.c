@@ -137,9 +137,9 @@ static void operation_begin(struct mw_requests *requests, uint64_t thread, uint6
                             const struct mw_event *event, struct mw_operation *operation)
 {
     static const enum mw_operation_kind kinds[] = {
-        [MW_EVENT_SEND] = MW_OPERATION_SEND,   [MW_EVENT_RECV] = MW_OPERATION_RECV,
-        [MW_EVENT_COLL] = MW_OPERATION_COLL,   [MW_EVENT_RMA] = MW_OPERATION_RMA,
-        [MW_EVENT_READ] = MW_OPERATION_READ,   [MW_EVENT_WRITE] = MW_OPERATION_WRITE};
+        [MW_EVENT_SEND] = MW_OPERATION_SEND, [MW_EVENT_RECV] = MW_OPERATION_RECV,
+        [MW_EVENT_COLL] = MW_OPERATION_COLL, [MW_EVENT_RMA] = MW_OPERATION_RMA,
+        [MW_EVENT_READ] = MW_OPERATION_READ, [MW_EVENT_WRITE] = MW_OPERATION_WRITE};
     int takes = event->kind == MW_EVENT_RECV || event->kind == MW_EVENT_READ;
     int both = event->kind == MW_EVENT_COLL || event->kind == MW_EVENT_RMA;
     int receive = event->kind == MW_EVENT_RECV, request = (event->flags & MW_EVENT_REQUEST) != 0;

@@ -22,14 +22,13 @@ static int window_compare(const void *left, const void *right)
 
 static json_t *doc_window(const struct mw_doc_input *in, const struct mw_window_total *window)
 {
-    json_t *label = window->comm < 0 ? json_null()
-                                     : mw_json_take(mw_comm_label(in->comms, window->comm, -1));
-    json_t *entry =
-        json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "name", mw_json_text(window->name),
-                  "flavour", mw_window_flavour_word(window->flavour), "communicator", label,
-                  "number", mw_json_count(window->number), "processes",
-                  mw_json_count(window->holders), "freed", mw_json_count(window->freed),
-                  "exposed_bytes", mw_json_count(window->size));
+    json_t *label =
+        window->comm < 0 ? json_null() : mw_json_take(mw_comm_label(in->comms, window->comm, -1));
+    json_t *entry = json_pack(
+        "{s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "name", mw_json_text(window->name), "flavour",
+        mw_window_flavour_word(window->flavour), "communicator", label, "number",
+        mw_json_count(window->number), "processes", mw_json_count(window->holders), "freed",
+        mw_json_count(window->freed), "exposed_bytes", mw_json_count(window->size));
     json_object_set_new(entry, "accesses", mw_json_count(window->accesses));
     json_object_set_new(entry, "sent_bytes", mw_json_count(window->sent));
     json_object_set_new(entry, "fetched_bytes", mw_json_count(window->fetched));
@@ -142,8 +141,8 @@ static json_t *doc_file(const struct mw_file_total *file)
     json_t *entry =
         json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "name", mw_json_text(file->name), "opens",
                   mw_json_count(file->opens), "reads", mw_json_count(file->reads), "read_bytes",
-                  mw_json_count(file->read), "writes", mw_json_count(file->writes),
-                  "written_bytes", mw_json_count(file->written));
+                  mw_json_count(file->read), "writes", mw_json_count(file->writes), "written_bytes",
+                  mw_json_count(file->written));
     json_object_set_new(entry, "reads_of_unknown_size", mw_json_count(file->unknown));
     json_object_set_new(entry, "collective", mw_json_count(file->collective));
     json_object_set_new(entry, "time_s", mw_json_ns(file->time));

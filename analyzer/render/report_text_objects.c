@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The report for people: one-sided communication and files (doc.h). Nothing where there was none. */
+/* The report for people: one-sided communication and files (doc.h). Nothing where there was none.
+ */
 #include <stdlib.h>
 
 #include "analyzer/base/memory.h"
+#include "analyzer/base/number.h"
 #include "analyzer/render/doc.h"
 #include "analyzer/render/json.h"
-#include "analyzer/base/number.h"
 #include "analyzer/render/table.h"
 #include "analyzer/render/text.h"
 
@@ -44,12 +45,11 @@ static void text_windows(const json_t *windows, FILE *out)
     json_array_foreach(listed, index, window)
     {
         const char *name = mw_json_string(window, "name");
-        char *label = mw_format("%s%s%s %.0f of %s", name, *name ? ", " : "",
-                                mw_json_string(window, "flavour"),
-                                mw_json_count_of(window, "number"),
-                                mw_json_is_null(window, "communicator")
-                                    ? "a communicator that is not known"
-                                    : mw_json_string(window, "communicator"));
+        char *label = mw_format(
+            "%s%s%s %.0f of %s", name, *name ? ", " : "", mw_json_string(window, "flavour"),
+            mw_json_count_of(window, "number"),
+            mw_json_is_null(window, "communicator") ? "a communicator that is not known"
+                                                    : mw_json_string(window, "communicator"));
         mw_table_row(table);
         cell_count(table, window, "accesses");
         cell_bytes(table, window, "sent_bytes");
@@ -112,9 +112,9 @@ static void file_row(struct mw_table *table, const json_t *file)
     char *read = mw_number_bytes(mw_json_count_of(file, "read_bytes"));
     mw_table_row(table);
     cell_count(table, file, "reads");
-    mw_table_cell(table,
-                  mw_format("%s%s",
-                            mw_json_count_of(file, "reads_of_unknown_size") > 0 ? "<= " : "", read));
+    mw_table_cell(
+        table,
+        mw_format("%s%s", mw_json_count_of(file, "reads_of_unknown_size") > 0 ? "<= " : "", read));
     cell_count(table, file, "writes");
     cell_bytes(table, file, "written_bytes");
     cell_count(table, file, "collective");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MPI-IO: files, and what is read and written, blocking, nonblocking and in two halves. Offsets are as the
- * arguments say, in units of the view's etype. Of a read only the status tells how much came: one of ours is
- * lent where the program passes MPI_STATUS_IGNORE.
+ * MPI-IO: files, and what is read and written, blocking, nonblocking and in two halves. Offsets are
+ * as the arguments say, in units of the view's etype. Of a read only the status tells how much
+ * came: one of ours is lent where the program passes MPI_STATUS_IGNORE.
  */
 #include <string.h>
 
@@ -90,7 +90,8 @@ static struct mw_object *open_file(struct mw_call *call, mw_handle file)
     return object;
 }
 
-/* A call on a file ended. amount: of the arguments, or as the status says. The offset takes the place of bytes_in. */
+/* A call on a file ended. amount: of the arguments, or as the status says. The offset takes the
+ * place of bytes_in. */
 static void close_file(struct mw_call *call, uint64_t end, int kind, uint32_t flags, int rc,
                        int64_t offset, uint64_t amount)
 {
@@ -201,7 +202,8 @@ void mw_file_end_begin(struct mw_call *call, int kind, mw_handle file, void **st
     call->keep.pointer[KEEP_OBJECT] = open_file(call, file);
 }
 
-/* The second half completes the request of the first; where that was not seen, it is a call on the file. */
+/* The second half completes the request of the first; where that was not seen, it is a call on the
+ * file. */
 void mw_file_end_end(struct mw_call *call, int rc, int kind, mw_handle file, void **status)
 {
     uint64_t end = mw_close(call);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What went to whom in collectives whose events have only the sum: an array of amounts for each communicator
- * that such a collective was called on, by rank. Written as FLOW chunks now and then, when the communicator is freed and
- * at the end. Counting: the thread that calls, which is alone on its communicator; the list of arrays has a lock.
+ * What went to whom in collectives whose events have only the sum: an array of amounts for each
+ * communicator that such a collective was called on, by rank. Written as FLOW chunks now and then,
+ * when the communicator is freed and at the end. Counting: the thread that calls, which is alone on
+ * its communicator; the list of arrays has a lock.
  */
 #include "output/output.h"
 #include "record/coll.h"
@@ -21,7 +22,7 @@ struct mw_flow_table {
     } amount[];
 };
 
-static struct mw_flow_table *tables; /* the newest first */
+static struct mw_flow_table *tables;   /* the newest first */
 static struct mw_flow_table *position; /* of the step; NULL: the first */
 static size_t memory_used;
 static _Atomic int changed;
@@ -47,8 +48,8 @@ static struct mw_flow_table *table_new(struct mw_comm_entry *comm)
     }
     mw_lock_drop(&lock);
     if (!table)
-        mw_health("collective-amounts",
-                  "no room for what went to whom in collectives on a communicator: only the sums are known");
+        mw_health("collective-amounts", "no room for what went to whom in collectives on a "
+                                        "communicator: only the sums are known");
     return table;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Neighbours of this rank on communicators with a topology, for the bytes of neighbourhood collectives.
- * MPI is asked each time (local questions): these calls are rare and topologies are small.
+ * Neighbours of this rank on communicators with a topology, for the bytes of neighbourhood
+ * collectives. MPI is asked each time (local questions): these calls are rare and topologies are
+ * small.
  */
 #include "record/ask.h"
 #include "record/coll.h"
@@ -13,8 +14,8 @@ struct neighbours {
 
 enum { CART, GRAPH, DIST_GRAPH, NONE };
 
-/* MPI_Topo_test is safe on any communicator; a question about the wrong kind of topology would run the
- * program's error handler. The constants differ by ABI. */
+/* MPI_Topo_test is safe on any communicator; a question about the wrong kind of topology would run
+ * the program's error handler. The constants differ by ABI. */
 static int kind_of(mw_handle comm)
 {
     int topology = 0;
@@ -55,8 +56,8 @@ static struct neighbours of_graph(struct mw_thread_state *thread, mw_handle comm
         count <= 0)
         return (struct neighbours){0};
     int *ranks = mw_scratch_push(thread, (size_t)count * sizeof *ranks);
-    if (ranks && !MW_ASK(MW_FN_Graph_neighbors, (mw_handle, int, int, int *), comm, rank, count,
-                         ranks))
+    if (ranks &&
+        !MW_ASK(MW_FN_Graph_neighbors, (mw_handle, int, int, int *), comm, rank, count, ranks))
         ranks = NULL;
     return (struct neighbours){.count = count, .ranks = ranks};
 }
@@ -71,8 +72,9 @@ static struct neighbours of_dist_graph(struct mw_thread_state *thread, mw_handle
         return (struct neighbours){0};
     int *ranks = mw_scratch_push(thread, 2 * ((size_t)in + (size_t)out + 1) * sizeof *ranks);
     int *to = ranks ? ranks + 2 * in : NULL;
-    if (ranks && !MW_ASK(MW_FN_Dist_graph_neighbors, (mw_handle, int, int *, int *, int, int *, int *),
-                         comm, in, ranks, ranks + in, out, to, to + out))
+    if (ranks &&
+        !MW_ASK(MW_FN_Dist_graph_neighbors, (mw_handle, int, int *, int *, int, int *, int *), comm,
+                in, ranks, ranks + in, out, to, to + out))
         ranks = to = NULL;
     return (struct neighbours){.count = sending ? out : in, .ranks = sending ? to : ranks};
 }

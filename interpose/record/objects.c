@@ -5,8 +5,9 @@
 #include <string.h>
 
 #define BUCKETS 256u
-#define SLAB 32u
-#define RESTING 64u /* freed entries that are not used again yet: another thread may just be reading one */
+#define SLAB    32u
+#define RESTING                                                                                    \
+    64u /* freed entries that are not used again yet: another thread may just be reading one */
 
 static struct table {
     _Atomic(struct mw_object *) buckets[BUCKETS];
@@ -81,7 +82,8 @@ static struct mw_object *take(struct table *table)
     return object;
 }
 
-/* Takes it out of its bucket; whoever still holds it finds what it was. Returns its communicator. */
+/* Takes it out of its bucket; whoever still holds it finds what it was. Returns its communicator.
+ */
 static struct mw_comm_entry *release(struct table *table, struct mw_object *object)
 {
     _Atomic(struct mw_object *) *link = bucket_of(table, atomic_load(&object->handle));
@@ -138,8 +140,9 @@ void mw_object_gone(enum mw_object_class class, mw_handle handle, uint32_t id)
 
 void mw_object_open(struct mw_call *call, const struct mw_object *object, int32_t peer)
 {
-    mw_open(call, object ? mw_comm_id(object->comm) : 0, peer, 0, 0);
-    call->tag = mw_object_id(object); /* in events only: a call that is open shows a tag */
+    mw_open(call, object ? mw_comm_id(object->comm) : 0, peer >= 0 ? peer : MW_PEER_NONE, 0, 0);
+    call->peer = peer; /* these two in events only: of an open call they are those of a message */
+    call->tag = mw_object_id(object);
 }
 
 void mw_object_event(struct mw_call *call, uint64_t end, int kind, uint32_t flags, int rc)

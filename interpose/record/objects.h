@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Windows and files by handle: what a call on one needs to know of it. Look-ups are lock-free; making and
- * releasing take a lock. An object keeps the entry of the communicator that it was made on, so that
- * ranks can be told after MPI_Comm_free. Any thread, inside its MPI call.
+ * Windows and files by handle: what a call on one needs to know of it. Look-ups are lock-free;
+ * making and releasing take a lock. An object keeps the entry of the communicator that it was made
+ * on, so that ranks can be told after MPI_Comm_free. Any thread, inside its MPI call.
  */
 #ifndef MW_RECORD_OBJECTS_H
 #define MW_RECORD_OBJECTS_H
@@ -45,7 +45,8 @@ static inline int32_t mw_object_id(const struct mw_object *object)
     return object ? (int32_t)object->id : MW_OBJECT_UNKNOWN;
 }
 
-/* A call on an object: opens it; and ends it as an event of `kind`, where it failed with the code. */
+/* A call on an object: opens it; and ends it as an event of `kind`, where it failed with the code.
+ */
 void mw_object_open(struct mw_call *call, const struct mw_object *object, int32_t peer);
 void mw_object_event(struct mw_call *call, uint64_t end, int kind, uint32_t flags, int rc);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One-sided communication: windows, what is put into and got from whose, and the calls that open, close or
- * order accesses. Bytes are those of the arguments: what MPI does with them on the way, and
- * what is loaded and stored in a shared window without a call, is not seen.
+ * One-sided communication: windows, what is put into and got from whose, and the calls that open,
+ * close or order accesses. Bytes are those of the arguments: what MPI does with them on the way,
+ * and what is loaded and stored in a shared window without a call, is not seen.
  */
 #include <string.h>
 
@@ -153,8 +153,8 @@ static void close_access(struct mw_call *call, uint64_t end, uint64_t bytes, uin
     mw_leave(call);
 }
 
-/* An access that failed, or that moves nothing as its target is MPI_PROC_NULL: recorded here, and left. Arguments of
- * such mean nothing. */
+/* An access that failed, or that moves nothing as its target is MPI_PROC_NULL: recorded here, and
+ * left. Arguments of such mean nothing. */
 static int is_void(struct mw_call *call, uint64_t end, int rc, int target)
 {
     if (rc == 0 && target != mw_recorder.abi->proc_null)

@@ -10,7 +10,7 @@ import os
 import re
 
 import expectation
-from harness import check, command, main, mpi_test, same, setting
+from harness import Skip, check, command, main, mpi_test, same, setting
 from matrices import by_command, written_down
 from trace import Trace
 
@@ -145,6 +145,39 @@ def collectives_by_their_data_flow(mpi, folder, ranks):
         )
     out = command([setting("MW_CLI"), "matrix", "-k", "coll", "-f", "json", path], folder).stdout
     check('"collective_bytes_left_out": 0' in out, out[-3000:])
+
+
+@mpi_test
+def threads_that_share_windows_and_files(mpi, folder):
+    data = os.path.join(folder, "data.bin")
+    program = mpi.build("rma_threads.c", "-lpthread")
+    plain = mpi.run(2, [program], folder, env={"MWTEST_FILE": data}, timeout=120)
+    if plain.code == 77:
+        raise Skip("no threads here")
+    plain.expect(0)
+    job, path = mpi.record(2, [program], folder, env={"MWTEST_FILE": data}, timeout=120)
+    job.expect(0)
+    trace = Trace(path)
+    for process in trace.processes:
+        other = 1 - process.rank
+        events = [event for call in process.all_calls() for event in call.events]
+        accesses = [event for event in events if event.kind == "RMA"]
+        same(len(accesses), 4 * (2 * 500 + 10), "accesses")
+        same({event.peer for event in accesses}, {other}, "targets")
+        same(len(process.windows), 41, "windows")
+        check(all(window["freed"] for window in process.windows.values()), "not all are freed")
+        done = [event for event in events if event.kind == "DONE"]
+        same(len(done), 4 * 500 + 4, "completions")
+        foreign = [event for event in done if "foreign" in event.flags]
+        same({process.started(event).kind for event in foreign}, {"WRITE"}, "completed elsewhere")
+        same(len(foreign), 4, "completions by another thread")
+        written = sum(event.bytes for event in events if event.kind == "WRITE")
+        same(written, 4 * 64, "bytes written")
+    same(
+        by_command(path, folder, "messages", "--kind", "rma"),
+        {pair: float(4 * 1010 + 4 * 500) for pair in ((0, 1), (1, 0))},
+        "accesses by pair",
+    )
 
 
 main()

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Windows, files, and what was sent to each peer in collectives. Chunks of one id add to one another;
- * rows of the same key are joined by rows.c. Runs while a trace is opened, on one thread. Lists are
- * checked before they come here.
+ * Windows, files, and what was sent to each peer in collectives. Chunks of one id add to one
+ * another; rows of the same key are joined by rows.c. Runs while a trace is opened, on one thread.
+ * Lists are checked before they come here.
  */
 #include "trace/reader/reader.h"
 
 #define WINDOW(id, kind)                                                                           \
     {                                                                                              \
-        MW_F_WINDOW_##id, MW_MEMBER_##kind, offsetof(struct mw_rma_window, id), 0                      \
+        MW_F_WINDOW_##id, MW_MEMBER_##kind, offsetof(struct mw_rma_window, id), 0                  \
     }
 static const struct mw_member window_table[] = {
     WINDOW(id, NUMBER),   WINDOW(flavour, WHEN), WINDOW(number, NUMBER), WINDOW(size, NUMBER),

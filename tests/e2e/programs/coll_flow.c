@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Collectives of every data flow on communicators whose order is not the world's. Each rank knows the
- * arguments of all, adds up what it is the source of by the standard's data flow, and writes it
- * down: a line "peer messages bytes" for each rank of the world (MWTEST_EXPECT: prefix of the file).
+ * Collectives of every data flow on communicators whose order is not the world's. Each rank knows
+ * the arguments of all, adds up what it is the source of by the standard's data flow, and writes it
+ * down: a line "peer messages bytes" for each rank of the world (MWTEST_EXPECT: prefix of the
+ * file).
  */
 #include <string.h>
 
@@ -166,7 +167,8 @@ static void varying(void)
     MPI_Wait(&request[0], MPI_STATUS_IGNORE);
 }
 
-/* Along a line with and without ends, and along graphs. Ranks are those of the new communicators. */
+/* Along a line with and without ends, and along graphs. Ranks are those of the new communicators.
+ */
 static void grids(int periodic)
 {
     MPI_Comm cart;
@@ -178,7 +180,8 @@ static void grids(int periodic)
     int before = left != MPI_PROC_NULL, after = right != MPI_PROC_NULL;
     MPI_Neighbor_alltoall(out, 2, MPI_INT, in, 2, MPI_INT, cart);
     MPI_Neighbor_allgather(out, 5, MPI_INT, in, 5, MPI_INT, cart);
-    /* With two ranks in a ring each is the other's left and right: who gets which is up to the MPI. */
+    /* With two ranks in a ring each is the other's left and right: who gets which is up to the MPI.
+     */
     int apart = !(size == 2 && periodic), send[2] = {1, 3}, receive[2] = {3, 1}, where[2] = {0, 8};
     if (apart)
         MPI_Neighbor_alltoallv(out, send, where, MPI_INT, in, receive, where, MPI_INT, cart);
@@ -200,7 +203,8 @@ static void graphs(void)
 {
     MPI_Comm ring;
     MPI_Request request;
-    int next = (world + 1) % size, previous = (world + size - 1) % size, one[1] = {7}, none[1] = {0};
+    int next = (world + 1) % size, previous = (world + size - 1) % size, one[1] = {7},
+        none[1] = {0};
     MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &previous, MPI_UNWEIGHTED, 1, &next,
                                    MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &ring);
     MPI_Neighbor_allgather(out, 4, MPI_INT, in, 4, MPI_INT, ring);
@@ -237,12 +241,16 @@ static void sides(void)
     MPI_Allgather(out, 2, MPI_INT, in, 2, MPI_INT, inter);
     for (int j = 0; j < others; j++)
         moves(2 * j + !odd, 2);
-    MPI_Reduce(out, in, 3, MPI_INT, MPI_SUM, odd ? first : mine == first ? MPI_ROOT : MPI_PROC_NULL,
+    MPI_Reduce(out, in, 3, MPI_INT, MPI_SUM,
+               odd             ? first
+               : mine == first ? MPI_ROOT
+                               : MPI_PROC_NULL,
                inter);
     if (odd)
         moves(0, 3);
     for (int j = 0, at = 0, their_at = 0; j < others; j++) {
-        counts[j] = odd ? mine + 1 : j + 2; /* odd ones send by their own rank, even ones by the target's */
+        counts[j] =
+            odd ? mine + 1 : j + 2; /* odd ones send by their own rank, even ones by the target's */
         theirs[j] = odd ? mine + 2 : j + 1;
         places[j] = at, their_places[j] = their_at;
         at += counts[j], their_at += theirs[j];

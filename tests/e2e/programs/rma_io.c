@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One-sided communication and MPI-IO in all forms, on communicators whose order is not the world's. Every
- * call is written down with what it moves (expect.h); data is checked. MWTEST_FILE: the file to use.
+ * One-sided communication and MPI-IO in all forms, on communicators whose order is not the world's.
+ * Every call is written down with what it moves (expect.h); data is checked. MWTEST_FILE: the file
+ * to use.
  */
 #include <string.h>
 
@@ -9,9 +10,10 @@
 
 enum { N = 64 };
 
-static int rank, size;   /* in MPI_COMM_WORLD */
+static int rank, size;    /* in MPI_COMM_WORLD */
 static MPI_Comm reversed; /* rank c of it is rank size - 1 - c of the world */
-static int right, to, from; /* the neighbour as a rank of `reversed`; world ranks of it and of the one before */
+static int right, to,
+    from; /* the neighbour as a rank of `reversed`; world ranks of it and of the one before */
 static int in[N], out[N], *memory;
 
 /* What a window's calls have in common: its id and the communicator. */
@@ -20,9 +22,10 @@ static const char *place = "";
 #define ACCESS(name, peer, sent, got)                                                              \
     expect("MPI_" name " | RMA peer=%d out=%d in=%d %s", peer, (int)(sent), (int)(got), place)
 #define STARTED(name, peer, sent, got)                                                             \
-    expect("MPI_" name " | RMA request peer=%d out=%d in=%d %s", peer, (int)(sent), (int)(got), place)
+    expect("MPI_" name " | RMA request peer=%d out=%d in=%d %s", peer, (int)(sent), (int)(got),    \
+           place)
 #define EPOCH(name, peer, flags) expect("MPI_" name " | EPOCH " flags " peer=%d %s", peer, place)
-#define BYTES(count) ((count) * (int)sizeof(int))
+#define BYTES(count)             ((count) * (int)sizeof(int))
 
 static void fences(void)
 {
@@ -125,7 +128,8 @@ static void requests(MPI_Win window)
                         &request[2]);
     STARTED("Rget_accumulate", to, BYTES(2), BYTES(2));
     MPI_Waitall(3, request, MPI_STATUSES_IGNORE);
-    expect("MPI_Waitall | DONE of=MPI_Rget | DONE of=MPI_Raccumulate | DONE of=MPI_Rget_accumulate");
+    expect(
+        "MPI_Waitall | DONE of=MPI_Rget | DONE of=MPI_Raccumulate | DONE of=MPI_Rget_accumulate");
 }
 
 static void locks(void)
