@@ -117,6 +117,7 @@ static void flow_v(struct mw_thread_state *thread, const struct mw_coll_role *ro
 {
     for (int i = 0; role->flow && i < role->peers; i++)
         mw_flow_add(role->flow, i, mw_bytes(thread, mw_count_at(counts, (size_t)i), type));
+    mw_flows_flush();
 }
 
 static void flow_w(struct mw_thread_state *thread, const struct mw_coll_role *role,
@@ -126,6 +127,7 @@ static void flow_w(struct mw_thread_state *thread, const struct mw_coll_role *ro
         mw_flow_add(role->flow, i,
                     mw_bytes(thread, mw_count_at(counts, (size_t)i),
                              mw_abi_load(mw_recorder.abi, types, (size_t)i)));
+    mw_flows_flush();
 }
 
 static int in_place(const void *buffer)

@@ -8,7 +8,6 @@
 
 #include "output/output.h"
 #include "probe/probe.h"
-#include "record/coll.h"
 #include "record/record.h"
 
 #define ENCODER_LEVEL (-8)
@@ -109,10 +108,8 @@ void mw_events_work(struct mw_thread_state *thread)
     encoder_take(thread);
     encode(thread, MW_ENCODER_STEP);
     encoder_drop(thread);
-    if (thread->chunks != chunks) {
-        mw_flows_flush();
+    if (thread->chunks != chunks)
         mw_probes_flush();
-    }
 }
 
 struct mw_raw_event *mw_event_new(struct mw_thread_state *thread)

@@ -132,6 +132,8 @@ static uint64_t sum(struct mw_thread_state *thread, const struct mw_coll_role *r
             mw_flow_add(role->flow, neighbours.ranks[i], bytes);
     }
     thread->scratch_used = mark;
+    if (sending)
+        mw_flows_flush();
     return total;
 }
 

@@ -6,6 +6,7 @@
 
 import csv
 import io
+import json
 import os
 import re
 
@@ -178,6 +179,22 @@ def threads_that_share_windows_and_files(mpi, folder):
         {pair: float(4 * 1010 + 4 * 500) for pair in ((0, 1), (1, 0))},
         "accesses by pair",
     )
+
+
+@mpi_test
+def amounts_by_peer_of_a_killed_job(mpi, folder):
+    """They are written once a second; how much was not yet is known from the events."""
+    _, path = mpi.record(2, [mpi.build("coll_kill.c")], folder)
+    command([setting("MW_CLI"), "collect", path], folder).expect(0)
+    out = command([setting("MW_CLI"), "matrix", "-k", "coll", "-f", "json", path], folder).stdout
+    document = json.loads(out)
+    cells = {(cell["src"], cell["dst"]): cell["value"] for cell in document["cells"]}
+    same(set(cells), {(0, 1), (1, 0)}, "pairs")
+    calls = [value // 40 for value in cells.values()]
+    check(all(1 <= one <= 6 for one in calls), "written: %s" % cells)
+    left_out = document["besides"]["collective_bytes_left_out"]
+    same(left_out, sum(48 * (6 - one) for one in calls), "bytes left out")
+    same(document["complete"], left_out == 0, "complete")
 
 
 main()
