@@ -82,7 +82,9 @@ static void deal_row(struct dealer *dealer, const struct mw_coll_row *row)
 {
     const struct mw_process *process = mw_trace_process(dealer->comms->model->trace, row->process);
     int64_t own = mw_process_rank(process);
-    if (own < 0) {
+    int one_peer =
+        row->way == MW_COLL_FROM_ROOT || row->way == MW_COLL_TO_ROOT || row->way == MW_COLL_BY_PEER;
+    if (own < 0 || (one_peer && row->root < 0)) {
         *dealer->left_out += row->bytes;
         return;
     }

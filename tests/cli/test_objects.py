@@ -185,6 +185,14 @@ class Objects(CliTest):
         document = self.run_cli("matrix", "-k", "coll", "-f", "json", self.trace).json()
         self.assertEqual(document["besides"]["collective_bytes_left_out"], 8)
 
+    def test_a_root_that_is_not_known(self):
+        zero, _ = self.world_of(2)
+        self.coll(zero, "MPI_Reduce", 8, 0, root=-3)
+        self.coll(zero, "MPI_Gather", 2, 0, root=1)
+        self.assertEqual(self.of_coll(zero), {("0", "1"): 2})
+        document = self.run_cli("matrix", "-k", "coll", "-f", "json", self.trace).json()
+        self.assertEqual(document["besides"]["collective_bytes_left_out"], 8)
+
     def test_a_trace_that_claims_too_many(self):
         zero = Process(0, 2)
         zero.add("COMM", w.number(1, 0), w.number(2, 1), w.number(5, (1 << 64) - 1),
