@@ -62,6 +62,16 @@ class Objects(CliTest):
         self.assertIn("One-sided communication (6 accesses, 163 B to targets, 15 B from them)",
                       shown)
 
+    def test_who_sits_in_an_access(self):
+        zero, one, _ = self.windows()
+        for process, name, peer in ((zero, "MPI_Win_lock", 1), (one, "MPI_Win_fence", -2)):
+            process.finalize(9000, reason=4)
+            process.open_call(name, 3000, peer=peer, taken=10000)
+        self.write(zero, one)
+        shown = self.run_cli("report", self.trace).out
+        self.assertIn("MPI_Win_lock, target rank 1, on MPI_COMM_WORLD", shown)
+        self.assertIn("MPI_Win_fence, on MPI_COMM_WORLD", shown)
+
     def files(self):
         zero, one = Process(0, 2).world(), Process(1, 2).world()
         for process in (zero, one):
