@@ -42,8 +42,7 @@ static void text_windows(const json_t *windows, FILE *out)
     struct mw_table *table = TABLE(columns);
     size_t index;
     json_t *window;
-    json_array_foreach(listed, index, window)
-    {
+    json_array_foreach(listed, index, window) {
         const char *name = mw_json_string(window, "name");
         char *label = mw_format(
             "%s%s%s %.0f of %s", name, *name ? ", " : "", mw_json_string(window, "flavour"),
@@ -74,8 +73,7 @@ static void text_access_pairs(const json_t *pairs, FILE *out)
         return;
     struct mw_table *table = TABLE(columns);
     fputc('\n', out);
-    json_array_foreach(listed, index, pair)
-    {
+    json_array_foreach(listed, index, pair) {
         mw_table_row(table);
         mw_table_cell(table, mw_format("%.0f", mw_json_count_of(pair, "src")));
         mw_table_cell(table, mw_format("%.0f", mw_json_count_of(pair, "dst")));
@@ -138,7 +136,8 @@ static void text_files(const json_t *report, FILE *out)
     char *written = mw_number_bytes(mw_json_count_of(section, "written_bytes"));
     mw_text_heading(out, "Files (%s read, %s written by MPI-IO)", read, written);
     struct mw_table *table = TABLE(columns);
-    json_array_foreach(listed, index, file) file_row(table, file);
+    json_array_foreach(listed, index, file)
+        file_row(table, file);
     mw_table_print(table, out);
     mw_text_more(out, mw_json_count_of(section, "total"), json_array_size(listed), "files");
     if (unknown > 0)
