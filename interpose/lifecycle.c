@@ -12,6 +12,7 @@
 #include "output/output.h"
 #include "output/leftovers.h"
 #include "probe/probe.h"
+#include "record/coll.h"
 #include "record/comms.h"
 #include "record/facts.h"
 #include "record/probes.h"
@@ -139,6 +140,7 @@ static void end(struct mw_thread_state *thread, enum mw_end_reason reason, int c
     if (thread)
         mw_events_flush(thread);
     mw_events_flush_others(thread, mw_output_flush_others());
+    mw_flows_finish();
     mw_facts_counts();
     if (mw_modules_lost())
         mw_health("modules", "more loaded objects than there is room for: call sites in the others are unknown");

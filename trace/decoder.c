@@ -17,7 +17,6 @@
 
 enum {
     WINDOW_LOG_MAX = 23,
-    KNOWN_FLAGS = (MW_EVENT_READY << 1) - 1,
 };
 
 /* What the events of a shape start as, and the key that counts them. */
@@ -213,13 +212,13 @@ static int shapes_read(struct mw_decoder *decoder, struct shape *shapes, size_t 
         return 0;
     for (size_t i = 0; i < count; i++) {
         unsigned kind = *decoder->at++;
-        if (kind < MW_EVENT_CALL || kind > MW_EVENT_POLL)
+        if (!MW_EVENT_KIND_KNOWN(kind))
             return 0;
         shapes[i].event = (struct mw_event){.kind = (enum mw_event_kind)kind, .ordinal = -1};
     }
     for (size_t i = 0; i < count; i++) {
         uint64_t flags;
-        if (!take(decoder, &flags) || flags & ~(uint64_t)KNOWN_FLAGS)
+        if (!take(decoder, &flags) || flags & ~(uint64_t)MW_EVENT_KNOWN_FLAGS)
             return 0;
         shapes[i].event.flags = (uint32_t)flags;
     }
@@ -389,6 +388,9 @@ static int rare_columns(struct mw_decoder *decoder, size_t count)
     }
     for (size_t i = 0; i < count; i++)
         if ((events[i].flags & MW_EVENT_ERROR) && !take_signed(decoder, &events[i].code))
+            return 0;
+    for (size_t i = 0; i < count; i++)
+        if ((events[i].flags & MW_EVENT_OFFSET) && !take_signed(decoder, &events[i].offset))
             return 0;
     return 1;
 }

@@ -31,10 +31,10 @@ enum {
     LEVEL_MIN = -64,
     COLUMN_MAX = MW_ENCODER_STEP * MW_VARINT_MAX,
     SHAPE_FIELDS_MAX = 1 + 8 * MW_VARINT_MAX,
-    STEP_MAX = 2 * MW_VARINT_MAX + MW_ENCODER_STEP * SHAPE_FIELDS_MAX + 9 * COLUMN_MAX,
+    STEP_MAX = 2 * MW_VARINT_MAX + MW_ENCODER_STEP * SHAPE_FIELDS_MAX + 10 * COLUMN_MAX,
 };
 
-enum column { SHAPE, GAP, DURATION, REQUEST, ORIGIN, ORDINAL, POLLS, BUSY, CODE, COLUMNS };
+enum column { SHAPE, GAP, DURATION, REQUEST, ORIGIN, ORDINAL, POLLS, BUSY, CODE, OFFSET, COLUMNS };
 
 struct mw_encoder {
     ZSTD_CStream *stream;
@@ -244,6 +244,8 @@ static void put_rare(const struct mw_encoder *encoder, struct columns *columns,
     }
     if (failed)
         put(columns, CODE, mw_zigzag_of((int64_t)event->bytes));
+    if (shape->flags & MW_EVENT_OFFSET)
+        put(columns, OFFSET, mw_zigzag_of((int64_t)event->bytes_in));
 }
 
 static enum mw_status columns_fill(struct mw_encoder *encoder, struct columns *columns,
@@ -271,7 +273,8 @@ static enum mw_status columns_fill(struct mw_encoder *encoder, struct columns *c
         }
         if (ordinal)
             put(columns, ORDINAL, event->ordinal);
-        if ((shape->flags & (MW_EVENT_FOREIGN | MW_EVENT_ERROR)) || shape->kind == MW_EVENT_POLL)
+        if ((shape->flags & (MW_EVENT_FOREIGN | MW_EVENT_ERROR | MW_EVENT_OFFSET)) ||
+            shape->kind == MW_EVENT_POLL)
             put_rare(encoder, columns, shape, event);
     }
     return MW_OK;

@@ -6,8 +6,6 @@
  */
 #include "trace/shapes.h"
 
-#define KNOWN_FLAGS ((MW_EVENT_READY << 1) - 1)
-
 void mw_shapes_clear(struct mw_shapes *shapes)
 {
     shapes->tuple_count = shapes->number_count = shapes->key_count = 0;
@@ -71,8 +69,8 @@ static void shape_fill(struct mw_shape *shape, const struct mw_shape_tuple *tupl
     unsigned kind = (unsigned)(tuple->site_function_kind >> 48) & 0xff;
     memset(shape, 0, sizeof *shape);
     shape->tuple = *tuple;
-    shape->flags = (uint32_t)tuple->flags_comm & KNOWN_FLAGS & ~(uint32_t)MW_EVENT_ORDINAL;
-    shape->kind = kind >= MW_EVENT_CALL && kind <= MW_EVENT_POLL ? (uint8_t)kind : MW_EVENT_CALL;
+    shape->flags = (uint32_t)tuple->flags_comm & MW_EVENT_KNOWN_FLAGS & ~(uint32_t)MW_EVENT_ORDINAL;
+    shape->kind = MW_EVENT_KIND_KNOWN(kind) ? (uint8_t)kind : MW_EVENT_CALL;
 }
 
 struct mw_shape *mw_shapes_intern(struct mw_shapes *shapes, const struct mw_shape_tuple *tuple)

@@ -71,7 +71,7 @@ struct mw_shape *mw_shapes_intern(struct mw_shapes *shapes, const struct mw_shap
 
 static inline int mw_raw_event_is_special(const struct mw_raw_event *event)
 {
-    return event->kind == MW_EVENT_POLL || (event->flags & MW_EVENT_ERROR);
+    return event->kind == MW_EVENT_POLL || (event->flags & (MW_EVENT_ERROR | MW_EVENT_OFFSET));
 }
 
 static inline struct mw_shape_tuple mw_shape_tuple_of(const struct mw_raw_event *event)
@@ -86,8 +86,10 @@ static inline struct mw_shape_tuple mw_shape_tuple_of(const struct mw_raw_event 
     memcpy(&tuple.site_function_kind, &event->site, sizeof tuple.site_function_kind);
     tuple.site_function_kind &= ~MW_SHAPE_ORIGIN;
     if (__builtin_expect(mw_raw_event_is_special(event), 0)) {
-        tuple.bytes = 0; /* those fields hold the code or the counts of polls */
-        if (event->kind == MW_EVENT_POLL)
+        /* those fields hold the code, the counts of polls or an offset */
+        if (event->kind == MW_EVENT_POLL || (event->flags & MW_EVENT_ERROR))
+            tuple.bytes = 0;
+        if (event->kind == MW_EVENT_POLL || (event->flags & MW_EVENT_OFFSET))
             tuple.bytes_in = 0;
     }
     return tuple;

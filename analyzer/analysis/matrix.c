@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "analyzer/analysis/flows.h"
+
 static uint64_t value_bytes(const struct mw_pair *pair)
 {
     return pair->bytes;
@@ -28,8 +30,11 @@ const struct mw_metric mw_metrics[] = {
 };
 
 const struct mw_kind mw_kinds[] = {
-    {"p2p", "point-to-point"},
-    {NULL, NULL},
+    {"p2p", "point-to-point", MW_KIND_P2P},
+    {"rma", "one-sided", MW_KIND_RMA},
+    {"coll", "collective", MW_KIND_COLL},
+    {"io", "file", MW_KIND_IO},
+    {NULL, NULL, 0},
 };
 
 static int cell_compare(const void *left, const void *right)
@@ -45,8 +50,8 @@ static struct mw_matrix_cell *matrix_cell(struct mw_matrix *matrix, struct mw_in
                                           int64_t src, int64_t dst)
 {
     if (matrix->by == MW_BY_NODE) {
-        src = mw_model_rank_node(matrix->model, src);
-        dst = mw_model_rank_node(matrix->model, dst);
+        src = src < MW_FILE_VERTEX ? mw_model_rank_node(matrix->model, src) : src;
+        dst = dst < MW_FILE_VERTEX ? mw_model_rank_node(matrix->model, dst) : dst;
     }
     size_t at = mw_index_put(index, (uint64_t)(src + 1) << 32 | (uint64_t)(dst + 1));
     if (at == matrix->cells.count)
@@ -54,14 +59,59 @@ static struct mw_matrix_cell *matrix_cell(struct mw_matrix *matrix, struct mw_in
     return &matrix->cells.at[at];
 }
 
+struct building {
+    struct mw_matrix *matrix;
+    struct mw_index *index;
+};
+
+static void matrix_pair(const struct building *building, const struct mw_pair *pair)
+{
+    struct mw_matrix *matrix = building->matrix;
+    uint64_t value = matrix->metric->value(pair);
+    matrix->total += value;
+    if (value)
+        matrix_cell(matrix, building->index, pair->src, pair->dst)->value += value;
+}
+
+static void matrix_collective(void *context, int64_t src, int64_t dst, uint64_t messages,
+                              uint64_t bytes)
+{
+    matrix_pair(context,
+                &(struct mw_pair){.src = src, .dst = dst, .messages = messages, .bytes = bytes});
+}
+
+static void matrix_files(const struct building *building, const struct mw_flows *flows)
+{
+    for (size_t i = 0; i < flows->io.count; i++) {
+        const struct mw_io_pair *io = &flows->io.at[i];
+        int64_t file = MW_FILE_VERTEX + io->file;
+        matrix_pair(building, &(struct mw_pair){.src = io->rank,
+                                                .dst = file,
+                                                .messages = io->writes,
+                                                .bytes = io->written,
+                                                .time = io->time_written});
+        matrix_pair(building, &(struct mw_pair){.src = file,
+                                                .dst = io->rank,
+                                                .messages = io->reads,
+                                                .bytes = io->read,
+                                                .time = io->time_read});
+    }
+}
+
 static void matrix_figures(struct mw_matrix *matrix, struct mw_index *index)
 {
-    for (size_t i = 0; i < matrix->tally->pairs.count; i++) {
-        const struct mw_pair *pair = &matrix->tally->pairs.at[i];
-        uint64_t value = matrix->metric->value(pair);
-        matrix->total += value;
-        if (value)
-            matrix_cell(matrix, index, pair->src, pair->dst)->value += value;
+    const struct mw_tally *tally = matrix->tally;
+    struct building building = {matrix, index};
+    for (size_t i = 0; matrix->kinds & MW_KIND_P2P && i < tally->pairs.count; i++)
+        matrix_pair(&building, &tally->pairs.at[i]);
+    for (size_t i = 0; matrix->kinds & MW_KIND_RMA && i < tally->flows->rma.count; i++)
+        matrix_pair(&building, &tally->flows->rma.at[i]);
+    if (matrix->kinds & MW_KIND_IO)
+        matrix_files(&building, tally->flows);
+    if (matrix->kinds & MW_KIND_COLL) {
+        matrix->left_out = tally->flows->peers_lost;
+        mw_flows_collectives(tally->flows, tally->comms, matrix_collective, &building,
+                             &matrix->left_out);
     }
 }
 
@@ -156,13 +206,13 @@ static void parts_hand_out(struct mw_matrix *matrix)
 
 struct mw_matrix *mw_matrix_create(const struct mw_tally *tally,
                                    const struct mw_transports *transports,
-                                   const struct mw_metric *metric, const struct mw_kind *kind,
+                                   const struct mw_metric *metric, unsigned kinds,
                                    enum mw_matrix_by by)
 {
     struct mw_matrix *matrix = mw_alloc(1, sizeof(*matrix));
     struct mw_index index = {0};
     matrix->metric = metric;
-    matrix->kind = kind;
+    matrix->kinds = kinds;
     matrix->by = by;
     matrix->model = tally->model;
     matrix->tally = tally;

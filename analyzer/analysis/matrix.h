@@ -16,7 +16,9 @@ struct mw_metric {
 };
 struct mw_kind {
     const char *name, *title;
+    unsigned bit;
 };
+enum { MW_KIND_P2P = 1, MW_KIND_RMA = 2, MW_KIND_COLL = 4, MW_KIND_IO = 8 };
 
 enum mw_matrix_by { MW_BY_RANK, MW_BY_NODE };
 
@@ -33,8 +35,9 @@ struct mw_matrix_part {
 };
 
 struct mw_matrix_cell {
-    int64_t src, dst; /* ranks, or numbers of nodes: -1 a node that is not known */
-    uint64_t value;   /* of transports: bytes */
+    /* Ranks, or numbers of nodes: -1 a node that is not known; MW_FILE_VERTEX + number: a file. */
+    int64_t src, dst;
+    uint64_t value; /* of transports: bytes */
     /* Of transports: */
     uint64_t messages;
     size_t part, part_count; /* from small messages to large ones; by node the most bytes first */
@@ -44,7 +47,7 @@ struct mw_matrix_cell {
 
 struct mw_matrix {
     const struct mw_metric *metric;
-    const struct mw_kind *kind;
+    unsigned kinds; /* bits */
     enum mw_matrix_by by;
     const struct mw_model *model;
     const struct mw_tally *tally;
@@ -52,13 +55,14 @@ struct mw_matrix {
     MW_VECTOR(struct mw_matrix_cell) cells; /* by src, then dst; a figure is not zero */
     MW_VECTOR(struct mw_matrix_part) parts; /* by src, then dst */
     uint64_t total;
-    int64_t size; /* ranks of the world or nodes */
+    int64_t size;      /* ranks of the world or nodes */
+    uint64_t left_out; /* bytes of collectives whose pairs are not known or too many */
 };
 
 /* transports: only needed for a metric without a value. */
 struct mw_matrix *mw_matrix_create(const struct mw_tally *tally,
                                    const struct mw_transports *transports,
-                                   const struct mw_metric *metric, const struct mw_kind *kind,
+                                   const struct mw_metric *metric, unsigned kinds,
                                    enum mw_matrix_by by);
 void mw_matrix_free(struct mw_matrix *matrix);
 

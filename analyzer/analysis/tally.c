@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analyzer/analysis/flows.h"
 #include "analyzer/analysis/tally_process.h"
 
 #define WORKERS_MAX 32
@@ -211,6 +212,7 @@ static void tally_merge(struct mw_tally *tally, const struct mw_process_tally *f
         mw_speed_merge(tally, from->speed, own, from->process);
     }
     add_comms(tally, from, open_comms);
+    mw_flows_merge(tally->flows, from->flow, from->number, tally->model);
     for (int i = 0; i < MW_SIZE_CLASSES; i++) {
         tally->sizes[i].messages += from->sizes[i].messages;
         tally->sizes[i].bytes += from->sizes[i].bytes;
@@ -287,6 +289,7 @@ struct mw_tally *mw_tally_create(const struct mw_model *model, const struct mw_c
     struct work work = {.tally = tally, .progress = progress};
     tally->model = model;
     tally->comms = comms;
+    tally->flows = mw_flows_create(model, comms);
     tally->processes = mw_alloc(model->process_count, sizeof(tally->processes[0]));
     tally->comm_totals = mw_alloc(comms->joined.count, sizeof(tally->comm_totals[0]));
     work.open_comms = mw_alloc(comms->joined.count, 1);
@@ -295,6 +298,7 @@ struct mw_tally *mw_tally_create(const struct mw_model *model, const struct mw_c
     run_workers(&work);
     mw_tally_sort_classes(tally);
     mw_speed_join(tally);
+    mw_flows_finish(tally->flows);
     if (tally->damage.count)
         qsort(tally->damage.at, tally->damage.count, sizeof(tally->damage.at[0]), damage_compare);
     pthread_mutex_destroy(&work.lock);
@@ -321,6 +325,7 @@ void mw_tally_free(struct mw_tally *tally)
         free(tally->damage.at[i].text);
     }
     free(tally->damage.at);
+    mw_flows_free(tally->flows);
     free(tally->processes);
     free(tally->comm_totals);
     free(tally);

@@ -49,6 +49,8 @@ struct mw_site_total {
 enum mw_time_class {
     MW_TIME_P2P,
     MW_TIME_COLL,
+    MW_TIME_RMA,
+    MW_TIME_IO,
     MW_TIME_POLL,
     MW_TIME_LIFE, /* MPI_Init, MPI_Finalize and the like */
     MW_TIME_OTHER,
@@ -120,6 +122,8 @@ struct mw_event_damage {
     uint64_t offset, length;
 };
 
+struct mw_flows;
+
 struct mw_tally {
     const struct mw_model *model;
     const struct mw_comms *comms;
@@ -145,6 +149,7 @@ struct mw_tally {
     uint64_t events;
     MW_VECTOR(struct mw_event_damage) damage; /* by file and offset */
     size_t timed;                             /* processes whose times are known */
+    struct mw_flows *flows;                   /* what moved other than by messages (flows.h) */
 };
 
 /* Reads all events. `progress` may be NULL; it is called now and then, from any thread, with the

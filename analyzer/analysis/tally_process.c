@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/analysis/flows.h"
 #include "analyzer/model/operation.h"
 #include "analyzer/model/stream.h"
 
@@ -169,6 +170,33 @@ static void count_collective(struct mw_process_tally *tally, const struct mw_ope
         comm->next = (uint64_t)event->ordinal + 1;
 }
 
+/* Accesses and files: a call's and a call site's amounts; those of files are no traffic of the
+ * rank. */
+static void count_object(struct mw_process_tally *tally, const struct mw_operation *operation)
+{
+    struct mw_amounts *amounts[] = {function_amounts(tally, operation->function),
+                                    site_amounts(tally, operation->function, operation->site),
+                                    &tally->total.amounts};
+    size_t count = operation->kind == MW_OPERATION_RMA ? 3 : 2;
+    for (size_t i = 0; i < count; i++) {
+        if (operation->kind == MW_OPERATION_READ) {
+            amounts_receive(amounts[i], operation);
+            continue;
+        }
+        amounts[i]->sent += operation->bytes;
+        amounts[i]->received += operation->received;
+    }
+}
+
+/* At the start, but for reads: only their end tells how much there was. */
+static int counts_now(const struct mw_operation *operation)
+{
+    if (operation->kind == MW_OPERATION_READ)
+        return operation->ends && !operation->cancelled && !operation->freed;
+    return operation->starts &&
+           (operation->kind == MW_OPERATION_RMA || operation->kind == MW_OPERATION_WRITE);
+}
+
 static void count_operation(struct mw_process_tally *tally, const struct mw_operation *operation,
                             const struct mw_event *event)
 {
@@ -182,6 +210,8 @@ static void count_operation(struct mw_process_tally *tally, const struct mw_oper
             count_receive(tally, operation);
     } else if (operation->kind == MW_OPERATION_COLL && operation->starts) {
         count_collective(tally, operation, event);
+    } else if (counts_now(operation)) {
+        count_object(tally, operation);
     }
     tally->cancelled += operation->cancelled;
 }
@@ -216,12 +246,17 @@ static void count_time(struct mw_process_tally *tally, const struct mw_event *ca
 {
     enum mw_time_class class = MW_TIME_OTHER;
     unsigned messages = 1u << MW_OPERATION_SEND | 1u << MW_OPERATION_RECV;
+    unsigned files = 1u << MW_OPERATION_READ | 1u << MW_OPERATION_WRITE;
     if (call->kind == MW_EVENT_POLL)
         class = MW_TIME_POLL;
     else if (kinds & messages)
         class = MW_TIME_P2P;
     else if (kinds & 1u << MW_OPERATION_COLL)
         class = MW_TIME_COLL;
+    else if (kinds & 1u << MW_OPERATION_RMA || call->kind == MW_EVENT_EPOCH)
+        class = MW_TIME_RMA;
+    else if (kinds & files || call->kind == MW_EVENT_FILE)
+        class = MW_TIME_IO;
     else if (local_function(tally, call->function)->lifecycle)
         class = MW_TIME_LIFE;
     if (call->flags & MW_EVENT_NESTED)
@@ -260,6 +295,7 @@ static void count_call(struct mw_process_tally *tally, struct mw_requests *reque
     const struct mw_event *call = &record->call;
     struct call_pair pair = {0};
     uint64_t ticks = call_ticks(record);
+    uint64_t own_ticks = record->part_count || call->flags & MW_EVENT_NESTED ? 0 : ticks;
     int64_t collective_comm = -1;
     unsigned kinds = 0;
     for (size_t i = 0; i < record->part_count + !record->incomplete; i++) {
@@ -277,6 +313,7 @@ static void count_call(struct mw_process_tally *tally, struct mw_requests *reque
             collective_comm = operation.comm;
         pair_add(&pair, &operation);
         count_operation(tally, &operation, event);
+        mw_flow_operation(tally->flow, &operation, event, event == call ? own_ticks : 0);
         if (!record->incomplete)
             mw_speed_operation(tally->speed, &operation, call, !record->part_count);
     }
@@ -291,6 +328,7 @@ static void count_call(struct mw_process_tally *tally, struct mw_requests *reque
     amounts_call(site_amounts(tally, call->function, call->site), call, ticks);
     amounts_call(&tally->total.amounts, call, ticks);
     count_time(tally, call, ticks, kinds, &pair);
+    mw_flow_call(tally->flow, call, call->flags & MW_EVENT_NESTED ? 0 : ticks);
     note_last(&tally->total, call);
 }
 
@@ -328,6 +366,7 @@ struct mw_process_tally *mw_process_tally_create(const struct mw_model *model, s
     tally->number = number;
     tally->speed = mw_speed_meter_create();
     tally->process = mw_trace_process(model->trace, number);
+    tally->flow = mw_flow_meter_create(tally->process);
     struct mw_stream *stream = mw_stream_open(model, tally->process);
     while (mw_stream_next(stream, &thread, &record) == MW_OK) {
         count_call(tally, requests, thread, record);
@@ -356,6 +395,7 @@ void mw_process_tally_free(struct mw_process_tally *tally)
     mw_index_free(&tally->class_index);
     mw_index_free(&tally->comm_index);
     mw_speed_meter_free(tally->speed);
+    mw_flow_meter_free(tally->flow);
     free(tally->functions.at);
     free(tally->sites.at);
     free(tally->pairs.at);

@@ -8,6 +8,8 @@
 
 #include "analyzer/analysis/tally_speed.h"
 
+struct mw_flow_meter;
+
 struct mw_local_function {
     uint64_t function;
     int lifecycle; /* begins or ends MPI */
@@ -47,6 +49,7 @@ struct mw_process_tally {
     MW_VECTOR(struct mw_local_class) classes;
     MW_VECTOR(struct mw_local_comm) comms;
     struct mw_speed_meter *speed;
+    struct mw_flow_meter *flow;
     MW_VECTOR(struct mw_event_damage) damage; /* texts go to the tally */
     struct mw_size_total sizes[MW_SIZE_CLASSES];
     struct mw_process_total total; /* times in ticks */

@@ -42,6 +42,10 @@ static char *rewrite_text(struct rewriting *rewriting, enum mw_rule_action actio
         return mw_scrub_path(rewriting->names, text);
     case MW_RULE_FOLDER:
         return mw_scrub_folder(rewriting->names, text);
+    case MW_RULE_DATA:
+        return *text ? mw_format("/%s", mw_names_stand_in(rewriting->names, MW_NAME_PATH, text,
+                                                          strlen(text)))
+                     : mw_text_copy(text);
     case MW_RULE_PROGRAM:
         return mw_scrub_argument(rewriting->names, text, rewriting->arguments++ == 0);
     case MW_RULE_COMMAND:

@@ -25,6 +25,7 @@ enum inner {
 #define HOST    MW_RULE_HOST
 #define PATH    MW_RULE_PATH
 #define FOLDER  MW_RULE_FOLDER
+#define DATA    MW_RULE_DATA
 #define PROGRAM MW_RULE_PROGRAM
 #define COMMAND MW_RULE_COMMAND
 #define BOOT    MW_RULE_BOOT
@@ -241,6 +242,23 @@ static const struct mw_rule rules[] = {
     {CMAPEER, MW_F_CMAPEER_refused, KEEP, 0},
     {CMAPEER, MW_F_CMAPEER_error, KEEP, 0},
     {CMAPEER, MW_F_CMAPEER_error_time, KEEP, 0},
+    {F(WINDOW, id), KEEP, 0},
+    {F(WINDOW, flavour), KEEP, 0},
+    {F(WINDOW, comm), KEEP, 0},
+    {F(WINDOW, number), KEEP, 0},
+    {F(WINDOW, size), KEEP, 0},
+    {F(WINDOW, unit), KEEP, 0},
+    {F(WINDOW, name), TEXT, 0},
+    {F(WINDOW, freed), KEEP, 0},
+    {F(IOFILE, id), KEEP, 0},
+    {F(IOFILE, comm), KEEP, 0},
+    {F(IOFILE, number), KEEP, 0},
+    {F(IOFILE, name), DATA, 0},
+    {F(IOFILE, mode), KEEP, 0},
+    {F(IOFILE, closed), KEEP, 0},
+    {F(FLOW, comm), KEEP, 0},
+    {F(FLOW, peers), KEEP, 0},
+    {F(FLOW, time), KEEP, 0},
     {F(CHOICE, item), RECORD, CHOICEITEM},
     {CHOICEITEM, MW_F_CHOICEITEM_what, TEXT, 0},
     {CHOICEITEM, MW_F_CHOICEITEM_name, TEXT, 0},

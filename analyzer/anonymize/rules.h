@@ -14,6 +14,7 @@ enum mw_rule_action {
     MW_RULE_HOST,
     MW_RULE_PATH,
     MW_RULE_FOLDER,
+    MW_RULE_DATA, /* the path of a file of the job's: its own name says something, too */
     MW_RULE_PROGRAM, /* argument 0 is the program, the others are arguments */
     MW_RULE_COMMAND, /* a whole command line in a text */
     MW_RULE_BOOT,

@@ -15,7 +15,7 @@ static const char *const groupings[] = {"rank", "node", NULL};
 struct options {
     struct mw_paths paths;
     const struct mw_metric *metric;
-    const struct mw_kind *kind;
+    unsigned kinds;
     int format, by;
     long top;
     const char *output;
@@ -23,7 +23,7 @@ struct options {
 
 static const struct argp_option option_list[] = {
     {"metric", 'm', "METRIC", 0, "bytes (the default), messages, time or transport", 0},
-    {"kind", 'k', "KIND", 0, "which calls: p2p (the default)", 0},
+    {"kind", 'k', "KIND", 0, "which calls: a list of p2p (the default), rma, coll and io", 0},
     {"by", 'b', "WHAT", 0, "rank (the default) or node", 0},
     {"format", 'f', "FORMAT", 0, "text (the default), csv or json", 0},
     {"top", 'n', "N", 0, "pairs that the text shows of a large matrix (20)", 0},
@@ -39,12 +39,27 @@ static const struct mw_metric *find_metric(struct argp_state *state, const char 
     return &mw_metrics[mw_option_word(state, "--metric", word, names)];
 }
 
-static const struct mw_kind *find_kind(struct argp_state *state, const char *word)
+/* "p2p,rma" as bits. */
+static unsigned find_kinds(struct argp_state *state, const char *list)
 {
     const char *names[16] = {0};
+    char *copy = mw_text_copy(list), *rest = copy;
+    unsigned kinds = 0;
     for (size_t i = 0; mw_kinds[i].name && i < 15; i++)
         names[i] = mw_kinds[i].name;
-    return &mw_kinds[mw_option_word(state, "--kind", word, names)];
+    for (char *word = strsep(&rest, ","); word; word = strsep(&rest, ","))
+        kinds |= mw_kinds[mw_option_word(state, "--kind", word, names)].bit;
+    free(copy);
+    return kinds;
+}
+
+/* What has no meaning together. */
+static void check_options(struct argp_state *state, const struct options *options)
+{
+    if (!options->metric->value && options->kinds != MW_KIND_P2P)
+        argp_error(state, "transports are known of point-to-point messages: --kind p2p");
+    if (!strcmp(options->metric->unit, "seconds") && options->kinds & MW_KIND_COLL)
+        argp_error(state, "the time in a collective belongs to no pair");
 }
 
 static error_t parse_option(int key, char *value, struct argp_state *state)
@@ -55,7 +70,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         options->metric = find_metric(state, value);
         return 0;
     case 'k':
-        options->kind = find_kind(state, value);
+        options->kinds = find_kinds(state, value);
         return 0;
     case 'b':
         options->by = mw_option_word(state, "--by", value, groupings);
@@ -74,6 +89,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         return 0;
     case ARGP_KEY_NO_ARGS:
         argp_error(state, "which trace?");
+        return 0;
+    case ARGP_KEY_END:
+        check_options(state, options);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -96,7 +114,7 @@ static int matrix_write(const struct mw_analysis *analysis, const struct options
 {
     struct mw_output output;
     struct mw_matrix *matrix =
-        mw_matrix_create(analysis->tally, analysis->transports, options->metric, options->kind,
+        mw_matrix_create(analysis->tally, analysis->transports, options->metric, options->kinds,
                          (enum mw_matrix_by)options->by);
     mw_progress_end();
     int status = MW_EXIT_FAILED;
@@ -120,7 +138,7 @@ static int run(int argc, char **argv)
         NULL,
         NULL,
         NULL};
-    struct options options = {.metric = &mw_metrics[0], .kind = &mw_kinds[0], .top = 20};
+    struct options options = {.metric = &mw_metrics[0], .kinds = MW_KIND_P2P, .top = 20};
     argp_parse(&parser, argc, argv, 0, NULL, &options);
     struct mw_analysis *analysis = mw_analysis_open(
         &options.paths, options.metric->value ? MW_ANALYSIS_TALLY : MW_ANALYSIS_TRANSPORTS);

@@ -14,7 +14,7 @@ struct request {
     uint64_t number, thread;
     int used;
     enum mw_operation_kind kind;
-    int64_t peer, comm;
+    int64_t peer, comm, object;
     uint64_t bytes, received, function, site, start;
 };
 
@@ -113,6 +113,7 @@ static void operation_complete(struct mw_requests *requests, uint64_t thread,
         operation->site = start.site;
         operation->start = start.start;
         operation->received = start.received;
+        operation->object = start.object;
     } else if (flags & (MW_EVENT_STATUS | MW_EVENT_MATCHED)) {
         operation->kind = MW_OPERATION_RECV;
         start.comm = event->comm;
@@ -124,8 +125,9 @@ static void operation_complete(struct mw_requests *requests, uint64_t thread,
     operation->peer = flags & MW_EVENT_MATCHED ? event->peer : start.peer;
     operation->comm = start.comm;
     operation->bytes = start.bytes;
-    operation->known = operation->kind != MW_OPERATION_RECV;
-    if (operation->kind == MW_OPERATION_RECV && flags & MW_EVENT_STATUS) {
+    int reads = operation->kind == MW_OPERATION_RECV || operation->kind == MW_OPERATION_READ;
+    operation->known = !reads;
+    if (reads && flags & MW_EVENT_STATUS) {
         operation->bytes = event->bytes_in;
         operation->known = 1;
     }
@@ -134,18 +136,22 @@ static void operation_complete(struct mw_requests *requests, uint64_t thread,
 static void operation_begin(struct mw_requests *requests, uint64_t thread, uint64_t site,
                             const struct mw_event *event, struct mw_operation *operation)
 {
-    static const enum mw_operation_kind kinds[] = {[MW_EVENT_SEND] = MW_OPERATION_SEND,
-                                                   [MW_EVENT_RECV] = MW_OPERATION_RECV,
-                                                   [MW_EVENT_COLL] = MW_OPERATION_COLL};
+    static const enum mw_operation_kind kinds[] = {
+        [MW_EVENT_SEND] = MW_OPERATION_SEND, [MW_EVENT_RECV] = MW_OPERATION_RECV,
+        [MW_EVENT_COLL] = MW_OPERATION_COLL, [MW_EVENT_RMA] = MW_OPERATION_RMA,
+        [MW_EVENT_READ] = MW_OPERATION_READ, [MW_EVENT_WRITE] = MW_OPERATION_WRITE};
+    int takes = event->kind == MW_EVENT_RECV || event->kind == MW_EVENT_READ;
+    int both = event->kind == MW_EVENT_COLL || event->kind == MW_EVENT_RMA;
     int receive = event->kind == MW_EVENT_RECV, request = (event->flags & MW_EVENT_REQUEST) != 0;
-    operation->kind = event->kind <= MW_EVENT_COLL ? kinds[event->kind] : MW_OPERATION_NONE;
+    operation->kind = event->kind <= MW_EVENT_WRITE ? kinds[event->kind] : MW_OPERATION_NONE;
     operation->starts = 1;
     operation->ends = !request;
     operation->peer = event->peer;
     operation->comm = event->comm;
     operation->bytes = receive ? event->bytes_in : event->bytes;
-    operation->known = !receive || (!request && event->flags & MW_EVENT_STATUS);
-    operation->received = event->kind == MW_EVENT_COLL ? event->bytes_in : 0;
+    operation->known = !takes || (!request && event->flags & MW_EVENT_STATUS);
+    operation->received = both ? event->bytes_in : 0;
+    operation->object = event->kind >= MW_EVENT_RMA ? event->tag : -1;
     operation->function = event->function;
     operation->site = site;
     operation->start = event->start;
@@ -157,6 +163,7 @@ static void operation_begin(struct mw_requests *requests, uint64_t thread, uint6
     slot->comm = operation->comm;
     slot->bytes = operation->bytes;
     slot->received = operation->received;
+    slot->object = operation->object;
     slot->function = event->function;
     slot->site = site;
     slot->start = event->start;
@@ -165,7 +172,7 @@ static void operation_begin(struct mw_requests *requests, uint64_t thread, uint6
 void mw_operation_resolve(struct mw_requests *requests, uint64_t thread, uint64_t site,
                           const struct mw_event *event, struct mw_operation *operation)
 {
-    *operation = (struct mw_operation){.peer = MW_PEER_NONE, .comm = -1};
+    *operation = (struct mw_operation){.peer = MW_PEER_NONE, .comm = -1, .object = -1};
     operation->failed = (event->flags & MW_EVENT_ERROR) != 0;
     if (event->kind == MW_EVENT_DONE)
         operation_complete(requests, thread, event, operation);

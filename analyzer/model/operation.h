@@ -14,6 +14,9 @@ enum mw_operation_kind {
     MW_OPERATION_SEND,
     MW_OPERATION_RECV,
     MW_OPERATION_COLL,
+    MW_OPERATION_RMA,   /* an access to a window */
+    MW_OPERATION_READ,  /* of a file */
+    MW_OPERATION_WRITE,
 };
 
 struct mw_operation {
@@ -25,9 +28,10 @@ struct mw_operation {
     int64_t peer;     /* world rank or MW_PEER_*; of a collective: the root or -1 */
     int64_t comm;
     uint64_t bytes;    /* SEND: sent; RECV: received, or room in the buffer where not known; COLL:
-                          contributed */
+                          contributed; RMA: to the target; READ, WRITE: of the file */
     int known;         /* bytes is what was moved, not an upper bound */
-    uint64_t received; /* COLL: received */
+    uint64_t received; /* COLL: received; RMA: fetched */
+    int64_t object;    /* id of the window or file; -1 not known */
     uint64_t function, site; /* of the call that started it; 0 where that was not seen */
     uint64_t start;          /* time of that call; 0 where that was not seen */
 };

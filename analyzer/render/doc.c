@@ -31,6 +31,8 @@ json_t *mw_doc_report(const struct mw_doc_input *in)
     json_object_set_new(report, "sizes", mw_doc_sizes(in));
     json_object_set_new(report, "messages", mw_doc_messages(in));
     json_object_set_new(report, "communicators", mw_doc_comms(in));
+    json_object_set_new(report, "one_sided", mw_doc_one_sided(in));
+    json_object_set_new(report, "files", mw_doc_files(in));
     json_object_set_new(report, "transports", doc_transports(in));
     json_object_set_new(report, "stuck", mw_doc_stuck(in));
     json_object_set_new(report, "environment", mw_doc_environment(in->model));

@@ -47,6 +47,11 @@ json_t *mw_doc_sites(const struct mw_doc_input *in);
 json_t *mw_doc_sizes(const struct mw_doc_input *in);
 json_t *mw_doc_messages(const struct mw_doc_input *in);
 json_t *mw_doc_comms(const struct mw_doc_input *in);
+json_t *mw_doc_one_sided(const struct mw_doc_input *in);
+json_t *mw_doc_files(const struct mw_doc_input *in);
+/* Of a process: what it did with files, or else with windows. */
+struct mw_object_amounts;
+json_t *mw_doc_object_amounts(const struct mw_object_amounts *amounts, int files);
 json_t *mw_doc_stuck(const struct mw_doc_input *in);
 json_t *mw_doc_environment(const struct mw_model *model);
 json_t *mw_doc_health(const struct mw_model *model);
@@ -58,6 +63,7 @@ void mw_report_text(const json_t *report, FILE *out);
 
 /* Parts of the text form. */
 void mw_text_traffic(const json_t *report, FILE *out);
+void mw_text_objects(const json_t *report, FILE *out);
 void mw_text_sites(const json_t *report, FILE *out);
 void mw_text_stuck(const json_t *report, FILE *out);
 void mw_text_environment(const json_t *report, FILE *out);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/analysis/flows.h"
 #include "analyzer/model/sites.h"
 #include "analyzer/render/doc.h"
 #include "analyzer/render/json.h"
@@ -57,7 +58,7 @@ static struct spread time_spread(const struct mw_doc_input *in)
 static void object_add_classes(json_t *object, const uint64_t time_by[MW_TIME_CLASSES], int timed)
 {
     static const char *const names[MW_TIME_CLASSES] = {
-        "point_to_point_s", "collective_s", "polling_s", "init_and_finalize_s", "other_s"};
+        "point_to_point_s", "collective_s", "one_sided_s", "file_s", "polling_s", "init_and_finalize_s", "other_s"};
     for (int i = 0; i < MW_TIME_CLASSES; i++)
         json_object_set_new(object, names[i], timed ? mw_json_ns(time_by[i]) : json_null());
 }
@@ -124,6 +125,10 @@ static json_t *doc_rank(const struct mw_doc_input *in, size_t number)
     json_object_set_new(entry, "events_missing", mw_json_count(total->events_missing));
     json_object_set_new(entry, "calls_missing", mw_json_count(total->calls_missing));
     json_object_set_new(entry, "operations_without_call", mw_json_count(total->incomplete));
+    json_object_set_new(entry, "one_sided",
+                        mw_doc_object_amounts(&in->tally->flows->by_process[number], 0));
+    json_object_set_new(entry, "files",
+                        mw_doc_object_amounts(&in->tally->flows->by_process[number], 1));
     json_object_set_new(entry, "last_call", last_call(in, number));
     return entry;
 }

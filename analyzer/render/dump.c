@@ -198,6 +198,46 @@ static void dump_comms(const struct mw_dump *dump, size_t number)
     }
 }
 
+static void dump_objects(const struct mw_dump *dump, const struct mw_process *process)
+{
+    for (size_t i = 0; i < process->window_count; i++) {
+        const struct mw_rma_window *window = &process->windows[i];
+        dump_line(dump, "window",
+                  with_process(process,
+                               json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "id",
+                                         mw_json_count(window->id), "flavour",
+                                         mw_window_flavour_word(window->flavour), "comm",
+                                         mw_json_number(window->comm, -1), "number",
+                                         mw_json_count(window->number), "size",
+                                         mw_json_count(window->size), "unit",
+                                         mw_json_count(window->unit), "name",
+                                         mw_json_text(window->name), "freed",
+                                         mw_json_count(window->freed))));
+    }
+    for (size_t i = 0; i < process->iofile_count; i++) {
+        const struct mw_iofile *file = &process->iofiles[i];
+        dump_line(dump, "file_of_job",
+                  with_process(process,
+                               json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "id",
+                                         mw_json_count(file->id), "comm",
+                                         mw_json_number(file->comm, -1), "number",
+                                         mw_json_count(file->number), "name",
+                                         mw_json_text(file->name), "mode",
+                                         mw_json_count(file->mode), "closed",
+                                         mw_json_count(file->closed))));
+    }
+    for (size_t i = 0; i < process->flow_count; i++) {
+        const struct mw_coll_flow *flow = &process->flows[i];
+        dump_line(dump, "flow",
+                  with_process(process,
+                               json_pack("{s:o, s:I, s:o, s:o}", "comm",
+                                         mw_json_number(flow->comm, -1), "peer",
+                                         (json_int_t)flow->peer, "messages",
+                                         mw_json_count(flow->messages), "bytes",
+                                         mw_json_count(flow->bytes))));
+    }
+}
+
 static void dump_state(const struct mw_dump *dump, const struct mw_process *process)
 {
     for (size_t i = 0; i < process->thread_count; i++)
@@ -256,6 +296,7 @@ static enum mw_status dump_process(const struct mw_dump *dump, size_t number)
     dump_modules(dump, process);
     dump_sites(dump, process);
     dump_comms(dump, number);
+    dump_objects(dump, process);
     dump_state(dump, process);
     dump_facts(dump, process);
     mw_dump_fabric(dump, process);

@@ -10,11 +10,13 @@
 #include "analyzer/render/json.h"
 #include "analyzer/render/text.h"
 
-static const char *const kind_words[] = {"NONE", "CALL", "SEND", "RECV", "DONE", "COLL", "POLL"};
+static const char *const kind_words[] = {"NONE", "CALL", "SEND", "RECV",  "DONE", "COLL",  "POLL",
+                                         "NONE", "RMA",  "EPOCH", "READ", "WRITE", "FILE"};
 static const char *const flag_words[] = {
     "PART",       "ERROR",  "NESTED",  "REQUEST",    "FOREIGN",  "ORDINAL",
     "COUNTED",    "STATUS", "MATCHED", "ANY_SOURCE", "ANY_TAG",  "CANCELLED",
     "PERSISTENT", "FREED",  "INTER",   "SYNC",       "BUFFERED", "READY",
+    "NONE",       "COLLECTIVE", "OFFSET",
 };
 #define FLAGS (sizeof(flag_words) / sizeof(flag_words[0]))
 
@@ -105,12 +107,14 @@ static void json_event(const struct position *at, const struct mw_event *event)
         fprintf(out, ", \"polls\": %" PRIu64 ", \"busy\": %" PRIu64, event->polls, event->busy);
     if (event->flags & MW_EVENT_ERROR)
         fprintf(out, ", \"code\": %" PRId64, event->code);
+    if (event->flags & MW_EVENT_OFFSET)
+        fprintf(out, ", \"offset\": %" PRId64, event->offset);
     fputs("}\n", out);
 }
 
 /* PART, REQUEST, ORDINAL and COUNTED show in what else the line has. */
 static const uint32_t shown_otherwise =
-    MW_EVENT_PART | MW_EVENT_REQUEST | MW_EVENT_ORDINAL | MW_EVENT_COUNTED;
+    MW_EVENT_PART | MW_EVENT_REQUEST | MW_EVENT_ORDINAL | MW_EVENT_COUNTED | MW_EVENT_OFFSET;
 
 static void text_flags(uint32_t flags, FILE *out)
 {
@@ -119,10 +123,28 @@ static void text_flags(uint32_t flags, FILE *out)
             fprintf(out, " %s", flag_words[bit]);
 }
 
+/* The window or the file of a call, and where in it. */
+static void text_object(const struct mw_event *event, FILE *out)
+{
+    int file = event->kind >= MW_EVENT_READ;
+    if (!file && event->peer == MW_PEER_ANY)
+        fputs(" peer all", out);
+    else if (!file && event->peer != MW_PEER_NONE)
+        fprintf(out, " peer %" PRId64, event->peer);
+    if (event->tag < 0)
+        fprintf(out, " %s unknown", file ? "file" : "window");
+    else
+        fprintf(out, " %s %" PRId64, file ? "file" : "window", event->tag);
+    if (event->flags & MW_EVENT_OFFSET)
+        fprintf(out, " offset %" PRId64, event->offset);
+}
+
 static void text_details(const struct position *at, const struct mw_event *event)
 {
     FILE *out = at->dump->out;
-    if (event->kind == MW_EVENT_COLL && event->peer >= 0)
+    if (event->kind >= MW_EVENT_RMA)
+        text_object(event, out);
+    else if (event->kind == MW_EVENT_COLL && event->peer >= 0)
         fprintf(out, " root %" PRId64, event->peer);
     else if (event->kind != MW_EVENT_COLL && event->peer != MW_PEER_NONE)
         fprintf(out, " peer %" PRId64 " tag %" PRId64, event->peer, event->tag);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/analysis/flows.h"
 #include "analyzer/render/doc.h"
 #include "analyzer/render/json.h"
 #include "analyzer/render/text.h"
@@ -23,13 +24,27 @@ static void value_print(const struct mw_matrix *matrix, uint64_t value, FILE *ou
         fprintf(out, "%" PRIu64, value);
 }
 
+const char *mw_matrix_file(const struct mw_matrix *matrix, int64_t number)
+{
+    const struct mw_flows *flows = matrix->tally->flows;
+    uint64_t file = (uint64_t)(number - MW_FILE_VERTEX);
+    return number >= MW_FILE_VERTEX && file < flows->files.count ? flows->files.at[file].name
+                                                                 : NULL;
+}
+
 /* A node that is not known is empty. */
 static void csv_name(const struct mw_matrix *matrix, int64_t number, FILE *out)
 {
-    if (matrix->by == MW_BY_RANK)
+    const char *file = mw_matrix_file(matrix, number);
+    if (file) {
+        char *text = mw_format("file:%s", file);
+        mw_csv_text(text, out);
+        free(text);
+    } else if (matrix->by == MW_BY_RANK) {
         fprintf(out, "%" PRId64, number);
-    else
+    } else {
         mw_csv_text(number < 0 ? "" : matrix->model->nodes[number].host, out);
+    }
 }
 
 static void csv_label(const struct mw_matrix *matrix, const struct mw_matrix_cell *cell, FILE *out)
@@ -58,7 +73,14 @@ void mw_matrix_csv(const struct mw_matrix *matrix, FILE *out)
 
 static void json_name(const struct mw_matrix *matrix, int64_t number, FILE *out)
 {
-    if (matrix->by == MW_BY_RANK) {
+    const char *file = mw_matrix_file(matrix, number);
+    if (file) {
+        json_t *name = mw_json_text(file);
+        fputs("{\"file\": ", out);
+        json_dumpf(name, out, JSON_ENCODE_ANY);
+        fputc('}', out);
+        json_decref(name);
+    } else if (matrix->by == MW_BY_RANK) {
         fprintf(out, "%" PRId64, number);
     } else if (number < 0) {
         fputs("null", out);
@@ -107,6 +129,42 @@ void mw_matrix_json(const struct mw_matrix *matrix, const json_t *head, FILE *ou
     fputs("\n ]\n}\n", out);
 }
 
+/* "p2p,rma", or as titles. */
+static char *kinds_text(const struct mw_matrix *matrix, int titles)
+{
+    char *text = mw_text_copy("");
+    for (size_t i = 0; mw_kinds[i].name; i++) {
+        if (!(matrix->kinds & mw_kinds[i].bit))
+            continue;
+        char *longer = mw_format("%s%s%s", text, *text ? titles ? ", " : "," : "",
+                                 titles ? mw_kinds[i].title : mw_kinds[i].name);
+        free(text);
+        text = longer;
+    }
+    return text;
+}
+
+char *mw_matrix_kinds_title(const struct mw_matrix *matrix)
+{
+    return kinds_text(matrix, 1);
+}
+
+/* What is not in the cells, of the kinds beside messages. */
+static void others_add(const struct mw_matrix *matrix, json_t *besides)
+{
+    const struct mw_flows *flows = matrix->tally->flows;
+    if (matrix->kinds & MW_KIND_RMA)
+        json_object_set_new(besides, "one_sided_unknown_target",
+                            json_pack("{s:o, s:o}", "messages",
+                                      mw_json_count(flows->rma_elsewhere.messages), "bytes",
+                                      mw_json_count(flows->rma_elsewhere.bytes)));
+    if (matrix->kinds & MW_KIND_IO)
+        json_object_set_new(besides, "operations_on_unknown_files",
+                            mw_json_count(flows->io_elsewhere));
+    if (matrix->kinds & MW_KIND_COLL)
+        json_object_set_new(besides, "collective_bytes_left_out", mw_json_count(matrix->left_out));
+}
+
 static json_t *others(const struct mw_matrix *matrix)
 {
     const struct mw_tally *tally = matrix->tally;
@@ -136,6 +194,7 @@ static int head_complete(const json_t *head)
     return !(mw_json_count_of(processes, "incomplete_count") > 0) &&
            !(mw_json_count_of(processes, "missing_count") > 0) &&
            !(mw_json_count_of(head, "events_missing") > 0) &&
+           !(mw_json_count_of(json_object_get(head, "besides"), "collective_bytes_left_out") > 0) &&
            !json_array_size(json_object_get(head, "damage"));
 }
 
@@ -146,7 +205,7 @@ json_t *mw_matrix_head(const struct mw_matrix *matrix, const char *const *paths,
     json_object_set_new(head, "trace", mw_doc_trace(matrix->model, paths, count));
     json_object_set_new(head, "metric", json_string(matrix->metric->name));
     json_object_set_new(head, "unit", json_string(matrix->metric->unit));
-    json_object_set_new(head, "kind", json_string(matrix->kind->name));
+    json_object_set_new(head, "kind", mw_json_take(kinds_text(matrix, 0)));
     json_object_set_new(head, "by", json_string(node ? "node" : "rank"));
     json_object_set_new(head, "size", mw_json_number(matrix->size, -1));
     json_object_set_new(head, "processes", mw_doc_processes(matrix->model));
@@ -156,7 +215,9 @@ json_t *mw_matrix_head(const struct mw_matrix *matrix, const char *const *paths,
                                            : mw_json_count(matrix->total));
     json_object_set_new(head, "cell_count", json_integer((json_int_t)matrix->cells.count));
     json_object_set_new(head, "events_missing", mw_json_count(events_missing(matrix->tally)));
-    json_object_set_new(head, "besides", others(matrix));
+    json_t *besides = others(matrix);
+    others_add(matrix, besides);
+    json_object_set_new(head, "besides", besides);
     json_object_set_new(head, "damage", mw_doc_damage(matrix->model->trace, matrix->tally));
     json_object_set_new(head, "complete", json_boolean(head_complete(head)));
     return head;

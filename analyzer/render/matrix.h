@@ -30,7 +30,11 @@ json_t *mw_matrix_cell_json(const struct mw_matrix *matrix, const struct mw_matr
 void mw_matrix_transports_text(const struct mw_matrix *matrix, size_t top, FILE *out);
 /* For qsort of pointers to cells: the largest value first. */
 int mw_matrix_value_compare(const void *left, const void *right);
-/* The name of a rank or a node for people. Newly allocated. */
+/* The file that a number in a cell stands for; NULL for a rank or a node. */
+const char *mw_matrix_file(const struct mw_matrix *matrix, int64_t number);
+/* "point-to-point, one-sided". Newly allocated. */
+char *mw_matrix_kinds_title(const struct mw_matrix *matrix);
+/* The name of a rank, a node or a file for people. Newly allocated. */
 char *mw_matrix_name(const struct mw_matrix *matrix, int64_t number);
 
 #endif

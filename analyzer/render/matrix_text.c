@@ -27,6 +27,9 @@ static char *value_text(const struct mw_matrix *matrix, double value)
 
 char *mw_matrix_name(const struct mw_matrix *matrix, int64_t number)
 {
+    const char *file = mw_matrix_file(matrix, number);
+    if (file)
+        return mw_text_fit(file, SHARED_NAME, 0);
     if (matrix->by == MW_BY_RANK)
         return mw_format("%" PRId64, number);
     return mw_text_fit(number < 0 ? "not recorded" : matrix->model->nodes[number].host, SHARED_NAME,
@@ -36,13 +39,35 @@ char *mw_matrix_name(const struct mw_matrix *matrix, int64_t number)
 static void text_head(const struct mw_matrix *matrix, const json_t *head, FILE *out)
 {
     const json_t *processes = json_object_get(head, "processes");
-    char *total = value_text(matrix, (double)matrix->total);
+    char *total = value_text(matrix, (double)matrix->total), *kinds = mw_matrix_kinds_title(matrix);
     fprintf(out, "%s%s, %s, by %s%s\n", mw_style_on(out, MW_STYLE_HEAD), matrix->metric->title,
-            matrix->kind->title, mw_json_string(head, "by"), mw_style_off(out, MW_STYLE_HEAD));
+            kinds, mw_json_string(head, "by"), mw_style_off(out, MW_STYLE_HEAD));
     mw_text_paragraph(out, MW_STYLE_PLAIN, "%s in all, %zu pairs; %.0f of %.0f ranks recorded",
                       total, matrix->cells.count, mw_json_count_of(processes, "recorded_ranks"),
                       mw_json_count_of(processes, "world_size"));
+    free(kinds);
     free(total);
+}
+
+/* What the cells lack, of kinds beside messages. */
+static void text_kind_notes(const struct mw_matrix *matrix, const json_t *besides, FILE *out)
+{
+    const json_t *target = json_object_get(besides, "one_sided_unknown_target");
+    char *left_out = mw_number_bytes(mw_json_count_of(besides, "collective_bytes_left_out"));
+    if (matrix->kinds & MW_KIND_RMA && mw_json_count_of(target, "messages") > 0)
+        mw_text_paragraph(out, MW_STYLE_PLAIN,
+                          "%.0f accesses to ranks that could not be told are left out.",
+                          mw_json_count_of(target, "messages"));
+    if (matrix->kinds & MW_KIND_IO && mw_json_count_of(besides, "operations_on_unknown_files") > 0)
+        mw_text_paragraph(out, MW_STYLE_PLAIN,
+                          "%.0f reads and writes of files that could not be told are left out.",
+                          mw_json_count_of(besides, "operations_on_unknown_files"));
+    if (matrix->left_out)
+        mw_text_paragraph(out, MW_STYLE_BAD,
+                          "Collectives with %s are left out: which ranks they went to is not "
+                          "known, or they are too many.",
+                          left_out);
+    free(left_out);
 }
 
 static void text_notes(const struct mw_matrix *matrix, const json_t *head, FILE *out)
@@ -52,26 +77,27 @@ static void text_notes(const struct mw_matrix *matrix, const json_t *head, FILE 
     double outside = mw_json_count_of(json_object_get(besides, "outside_world"), "messages");
     double unknown = mw_json_count_of(json_object_get(besides, "unknown_peer"), "messages");
     double missing = mw_json_count_of(head, "events_missing");
-    int time = !strcmp(matrix->metric->unit, "seconds");
+    int time = !strcmp(matrix->metric->unit, "seconds"), messages = matrix->kinds & MW_KIND_P2P;
     char *incomplete = mw_incomplete_text(json_object_get(head, "processes"));
     if (incomplete)
         mw_text_paragraph(out, MW_STYLE_BAD, "%s", incomplete);
     free(incomplete);
-    if (receiver > 0 && !time)
+    if (receiver > 0 && !time && messages)
         mw_text_paragraph(out, MW_STYLE_PLAIN,
                           "%.0f messages from ranks that were not recorded are counted at their "
                           "receiver, %.0f of them with an upper bound of their size.",
                           receiver, mw_json_count_of(besides, "sizes_that_are_upper_bounds"));
-    if (outside > 0 && !time)
+    if (outside > 0 && !time && messages)
         mw_text_paragraph(out, MW_STYLE_PLAIN,
                           "%.0f messages to processes outside this MPI_COMM_WORLD are left out.",
                           outside);
-    if (unknown > 0 && !time)
+    if (unknown > 0 && !time && messages)
         mw_text_paragraph(out, MW_STYLE_PLAIN,
                           "%.0f messages to ranks that could not be told are left out.", unknown);
     if (missing > 0)
         mw_text_paragraph(out, MW_STYLE_BAD, "%.0f events are missing from the trace.", missing);
-    if (time) {
+    text_kind_notes(matrix, besides, out);
+    if (time && messages) {
         char *all = mw_number_seconds(mw_json_real_of(besides, "time_s"));
         char *pairs = mw_number_seconds(mw_json_real_of(besides, "time_in_pairs_s"));
         mw_text_paragraph(out, MW_STYLE_PLAIN,
@@ -188,7 +214,7 @@ void mw_matrix_text(const struct mw_matrix *matrix, const json_t *head, size_t t
     fputc('\n', out);
     if (matrix->transports)
         mw_matrix_transports_text(matrix, top, out);
-    else if (count && matrix->by == MW_BY_RANK)
+    else if (count && matrix->by == MW_BY_RANK && !(matrix->kinds & MW_KIND_IO))
         text_grid(matrix, axis, count, out);
     else
         text_list(matrix, top, out);

@@ -316,19 +316,27 @@ static void text_time(const json_t *report, FILE *out)
 {
     const json_t *time = json_object_get(report, "time"), *by = json_object_get(time, "by_class");
     const json_t *spread = json_object_get(time, "per_rank");
-    char *text[8] = {mw_number_seconds(mw_json_real_of(time, "mpi_s")),
+    char *text[10] = {mw_number_seconds(mw_json_real_of(time, "mpi_s")),
                      mw_number_percent(mw_json_real_of(time, "share")),
                      mw_number_seconds(mw_json_real_of(by, "point_to_point_s")),
                      mw_number_seconds(mw_json_real_of(by, "collective_s")),
                      mw_number_seconds(mw_json_real_of(by, "polling_s")),
                      mw_number_seconds(mw_json_real_of(by, "other_s")),
-                     mw_number_seconds(mw_json_real_of(by, "init_and_finalize_s"))};
+                     mw_number_seconds(mw_json_real_of(by, "init_and_finalize_s")),
+                     mw_number_seconds(mw_json_real_of(by, "one_sided_s")),
+                     mw_number_seconds(mw_json_real_of(by, "file_s"))};
+    char *rare = mw_text_copy(""); /* what most programs have not */
+    if (mw_json_real_of(by, "one_sided_s") > 0 || mw_json_real_of(by, "file_s") > 0) {
+        free(rare);
+        rare = mw_format("one-sided %s, files %s, ", text[7], text[8]);
+    }
     mw_text_heading(out, "Time in MPI");
     mw_text_entry(out, "all ranks", "%s, %s of their wall time", text[0], text[1]);
     mw_text_entry(
         out, "of which",
-        "point-to-point %s, collectives %s, polling %s, MPI_Init and MPI_Finalize %s, other %s",
-        text[2], text[3], text[4], text[6], text[5]);
+        "point-to-point %s, collectives %s, %spolling %s, MPI_Init and MPI_Finalize %s, other %s",
+        text[2], text[3], rare, text[4], text[6], text[5]);
+    free(rare);
     if (json_is_object(spread)) {
         char *least = rank_word(spread, "min_rank"), *most = rank_word(spread, "max_rank");
         char *min = mw_number_seconds(mw_json_real_of(spread, "min_s"));

@@ -29,6 +29,30 @@ struct groups {
     MW_VECTOR(struct group) list;
 };
 
+/* Calls whose peer is the target of an access. */
+static int is_one_sided(const char *function)
+{
+    static const char *const words[] = {"Put",
+                                        "Get",
+                                        "Accumulate",
+                                        "Rput",
+                                        "Rget",
+                                        "Raccumulate",
+                                        "Get_accumulate",
+                                        "Rget_accumulate",
+                                        "Fetch_and_op",
+                                        "Compare_and_swap"};
+    if (!strncmp(function, "MPI_Win_", 8))
+        return 1;
+    for (size_t i = 0; !strncmp(function, "MPI_", 4) && i < sizeof(words) / sizeof(words[0]); i++) {
+        size_t length = strlen(words[i]);
+        if (!strncmp(function + 4, words[i], length) &&
+            (!function[4 + length] || !strcmp(function + 4 + length, "_c")))
+            return 1;
+    }
+    return 0;
+}
+
 /* "MPI_Recv from 3, tag 7, on MPI_COMM_WORLD" */
 static char *call_text(const json_t *call)
 {
@@ -38,7 +62,9 @@ static char *call_text(const json_t *call)
         char *who = peer == MW_PEER_ANY ? mw_text_copy("any rank")
                     : peer >= 0         ? mw_format("rank %.0f", peer)
                                         : mw_text_copy("a process outside");
-        if (mw_json_is_null(call, "instance"))
+        if (is_one_sided(text))
+            longer = mw_format("%s, target %s", text, who);
+        else if (mw_json_is_null(call, "instance"))
             longer = mw_format("%s, peer %s, tag %.0f", text, who, tag);
         else if (peer >= 0)
             longer = mw_format("%s, root %s", text, who);

@@ -215,5 +215,6 @@ void mw_text_traffic(const json_t *report, FILE *out)
 {
     text_sizes(report, out);
     text_pairs(report, out);
+    mw_text_objects(report, out);
     text_comms(report, out);
 }

@@ -48,7 +48,8 @@
     X(29, BUFFER)        \
     X(30, INDEX)         \
     X(31, CMA)           \
-    X(32, CHOICE)
+    X(32, CHOICE)        \
+    X(33, FLOW)
 
 enum mw_chunk_type {
 #define MW_CHUNK_ENUM(number, id) MW_CHUNK_##id = number,
@@ -113,6 +114,11 @@ enum mw_chunk_type {
 #define MW_FIELDS_PORT(X)                                                                       \
     X(1, name) X(2, kind) X(3, number) X(4, received) X(5, sent) X(6, rate) X(7, state) X(8, errors) \
     X(9, address)
+#define MW_FIELDS_WINDOW(X)                                                                     \
+    X(1, id) X(2, flavour) X(3, comm) X(4, number) X(5, size) X(6, unit) X(7, name) X(8, freed)
+#define MW_FIELDS_IOFILE(X) \
+    X(1, id) X(2, comm) X(3, number) X(4, name) X(5, mode) X(6, closed)
+#define MW_FIELDS_FLOW(X) X(1, comm) X(2, peers) X(3, time)
 #define MW_FIELDS_CMA(X) X(1, peer) X(2, time)
 #define MW_FIELDS_CMAPEER(X)                                                                  \
     X(1, pid) X(2, reads) X(3, read) X(4, writes) X(5, written) X(6, refused) X(7, error) \
@@ -212,6 +218,15 @@ enum mw_field_number {
 #define X(n, id) MW_FIELD_ENUM_(PORT, n, id)
     MW_FIELDS_PORT(X)
 #undef X
+#define X(n, id) MW_FIELD_ENUM_(WINDOW, n, id)
+    MW_FIELDS_WINDOW(X)
+#undef X
+#define X(n, id) MW_FIELD_ENUM_(IOFILE, n, id)
+    MW_FIELDS_IOFILE(X)
+#undef X
+#define X(n, id) MW_FIELD_ENUM_(FLOW, n, id)
+    MW_FIELDS_FLOW(X)
+#undef X
 #define X(n, id) MW_FIELD_ENUM_(CMA, n, id)
     MW_FIELDS_CMA(X)
 #undef X
@@ -275,7 +290,14 @@ enum mw_event_kind {
     MW_EVENT_DONE = 4,
     MW_EVENT_COLL = 5,
     MW_EVENT_POLL = 6,
+    /* 7 is none: an early golden file has it as an unknown kind */
+    MW_EVENT_RMA = 8,
+    MW_EVENT_EPOCH = 9,
+    MW_EVENT_READ = 10,
+    MW_EVENT_WRITE = 11,
+    MW_EVENT_FILE = 12,
 };
+#define MW_EVENT_KIND_KNOWN(kind) ((kind) >= 1 && (kind) <= 12 && (kind) != 7)
 
 enum mw_event_flag {
     MW_EVENT_PART = 1 << 0,
@@ -296,6 +318,24 @@ enum mw_event_flag {
     MW_EVENT_SYNC = 1 << 15,
     MW_EVENT_BUFFERED = 1 << 16,
     MW_EVENT_READY = 1 << 17,
+    /* 1 << 18 is none, as kind 7 */
+    MW_EVENT_COLLECTIVE = 1 << 19,
+    MW_EVENT_OFFSET = 1 << 20,
+};
+#define MW_EVENT_KNOWN_FLAGS (((MW_EVENT_OFFSET << 1) - 1) & ~(1 << 18))
+
+/* How a window came to be (WINDOW.flavour): X(number, IDENTIFIER, word in reports). */
+#define MW_WINDOW_LIST(X)      \
+    X(1, CREATE, "create")     \
+    X(2, ALLOCATE, "allocate") \
+    X(3, SHARED, "shared")     \
+    X(4, DYNAMIC, "dynamic")
+
+enum mw_window_flavour {
+    MW_WINDOW_UNKNOWN = 0,
+#define MW_WINDOW_ENUM(number, id, word) MW_WINDOW_##id = number,
+    MW_WINDOW_LIST(MW_WINDOW_ENUM)
+#undef MW_WINDOW_ENUM
 };
 
 /* Peers that are no rank of MPI_COMM_WORLD. MW_PEER_OUTSIDE(r): rank r of a remote group of another job. */

@@ -152,7 +152,7 @@ struct mw_cost {
 };
 
 /* What fabrics were opened, and what went through them (docs/format.md: ATTEMPT, ENDPOINT, LOG, SOCKETS,
- * PORTS, CMA, CHOICE). Bytes and counts are cumulative. */
+ * PORTS, CMA, CHOICE), windows, files and collective amounts. Bytes and counts are cumulative. */
 struct mw_offer {
     const char *provider, *domain, *fabric, *device, *state, *driver;
     uint64_t speed; /* bit/s; 0 not known */
@@ -218,6 +218,27 @@ struct mw_ports { /* one look at the ports of a node */
 struct mw_cma_peer {
     uint64_t pid, reads, read, writes, written, refused, error, error_time;
 };
+struct mw_rma_window {
+    uint64_t id;
+    enum mw_window_flavour flavour;
+    int64_t comm;    /* id; -1 unknown */
+    uint64_t number; /* of the windows made on it */
+    uint64_t size, unit; /* bytes that this process exposes; its displacement unit */
+    const char *name;
+    uint64_t freed; /* time; 0 not freed */
+};
+struct mw_iofile {
+    uint64_t id;
+    int64_t comm;    /* id; -1 unknown */
+    uint64_t number; /* of the files opened on it */
+    const char *name;
+    uint64_t mode;   /* as given to MPI_File_open */
+    uint64_t closed; /* time; 0 not closed */
+};
+struct mw_coll_flow { /* what a process sent to a peer in collectives of which only it knows how much */
+    int64_t comm, peer;
+    uint64_t messages, bytes;
+};
 struct mw_choice {
     const char *what, *name, *how, *source;
 };
@@ -270,6 +291,11 @@ struct mw_process {
     const struct mw_choice *choices;      /* by what, then name */
     size_t attempt_count, endpoint_count, log_count, sockets_count, ports_count, cma_count,
         choice_count;
+    const struct mw_rma_window *windows; /* by id */
+    const struct mw_iofile *iofiles; /* by id */
+    const struct mw_coll_flow *flows;     /* by comm, then peer */
+    size_t window_count, iofile_count, flow_count;
+    uint64_t flow_time; /* when these amounts were read */
     uint64_t log_lost; /* lines that found no room */
     uint64_t cma_time; /* when these counts were read */
 };
@@ -282,6 +308,9 @@ const struct mw_process *mw_trace_process(const mw_trace *trace, size_t index);
 const struct mw_module *mw_process_module(const struct mw_process *process, uint64_t id);
 const struct mw_site *mw_process_site(const struct mw_process *process, uint64_t id);
 const struct mw_comm *mw_process_comm(const struct mw_process *process, uint64_t id);
+
+const struct mw_rma_window *mw_process_window(const struct mw_process *process, uint64_t id);
+const struct mw_iofile *mw_process_iofile(const struct mw_process *process, uint64_t id);
 
 /* CLOCK_REALTIME (kind 0) or CLOCK_MONOTONIC_RAW (kind 1), in ns, for a reading of the process's
  * clock, and the length of a span in ns. A straight line through the first and the last clock
@@ -307,6 +336,7 @@ struct mw_event {
     int64_t ordinal;          /* with COUNTED; else -1 */
     uint64_t polls, busy;
     int64_t code;
+    int64_t offset; /* with OFFSET */
 };
 
 /* One call of user code: its event and the parts that belong to it. */
@@ -342,6 +372,8 @@ const char *mw_process_function_name(const struct mw_process *process, uint64_t 
 const char *mw_chunk_type_name(unsigned type);
 /* The word for how a communicator was made, "unknown" for others. */
 const char *mw_comm_how_word(enum mw_comm_how how);
+/* The word for how a window was made, "unknown" for others. */
+const char *mw_window_flavour_word(enum mw_window_flavour flavour);
 
 /* Raw access, for tools that copy, filter or index traces: every whole chunk with a right checksum,
  * in file order. The payload is as stored. */

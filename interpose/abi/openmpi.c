@@ -54,4 +54,5 @@ const struct mw_abi mw_abi_openmpi = {
     .comm_null_object = "ompi_mpi_comm_null",
     .request_null_object = "ompi_request_null",
     .datatype_byte_object = "ompi_mpi_byte",
+    .op_no_op_object = "ompi_mpi_op_no_op",
 };

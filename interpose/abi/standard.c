@@ -53,4 +53,5 @@ const struct mw_abi mw_abi_standard = {
     .comm_null = 0x100,
     .request_null = 0x180,
     .datatype_byte = 0x247,
+    .op_no_op = 0x3d,
 };

@@ -55,6 +55,7 @@ int mw_coll_succeeded(struct mw_call *call, uint64_t end, int rc, mw_handle comm
     if (!call->keep.word[0] && call->mode != MW_PREPARES)
         call->instance = atomic_fetch_add_explicit(&entry->instances, 1, memory_order_relaxed) + 1;
     call->comm = mw_comm_id(entry);
+    role->flow = call->mode == MW_PREPARES ? NULL : entry;
     role->peers = entry->inter ? entry->remote_size : entry->size;
     if (entry->inter) {
         role->is_root = root == mw_recorder.abi->root;
@@ -92,6 +93,7 @@ void mw_coll_close(struct mw_call *call, uint64_t end, const struct mw_coll_role
     int kind = MW_EVENT_COLL;
     if (call->mode == MW_PREPARES) {
         struct mw_request request = request_of(call, role, &detail, flags | MW_EVENT_PERSISTENT);
+        request.tag = call->function; /* what MPI_Start starts */
         mw_request_add(mw_abi_load(mw_recorder.abi, call->request, 0), &request);
         kind = MW_EVENT_CALL;
         detail.bytes = detail.bytes_in = 0;
@@ -126,6 +128,25 @@ static uint64_t sum_w(struct mw_thread_state *thread, struct mw_counts counts, i
         total += mw_bytes(thread, mw_count_at(counts, (size_t)i),
                           mw_abi_load(mw_recorder.abi, types, (size_t)i));
     return total;
+}
+
+/* To each rank what its count says. */
+static void flow_v(struct mw_thread_state *thread, const struct mw_coll_role *role,
+                   struct mw_counts counts, mw_handle type)
+{
+    for (int i = 0; role->flow && i < role->peers; i++)
+        mw_flow_add(role->flow, i, mw_bytes(thread, mw_count_at(counts, (size_t)i), type));
+    mw_flows_flush();
+}
+
+static void flow_w(struct mw_thread_state *thread, const struct mw_coll_role *role,
+                   struct mw_counts counts, const void *types)
+{
+    for (int i = 0; role->flow && i < role->peers; i++)
+        mw_flow_add(role->flow, i,
+                    mw_bytes(thread, mw_count_at(counts, (size_t)i),
+                             mw_abi_load(mw_recorder.abi, types, (size_t)i)));
+    mw_flows_flush();
 }
 
 static int in_place(const void *buffer)
@@ -243,34 +264,44 @@ COLLECTIVE(alltoall, MW_NO_ROOT, (const void *sendbuf, MW_BOTH, mw_handle comm),
 COLLECTIVE(alltoallv, MW_NO_ROOT, (const void *sendbuf, MW_BOTH_V, mw_handle comm), {
     in = sum(thread, recvcounts, role.peers, recvtype);
     out = in_place(sendbuf) ? in : sum(thread, sendcounts, role.peers, sendtype);
+    if (in_place(sendbuf)) /* what is received from a rank is as much as what it is sent */
+        flow_v(thread, &role, recvcounts, recvtype);
+    else
+        flow_v(thread, &role, sendcounts, sendtype);
 })
 
 COLLECTIVE(alltoallw, MW_NO_ROOT, (const void *sendbuf, MW_BOTH_W, mw_handle comm), {
     in = sum_w(thread, recvcounts, role.peers, recvtypes);
     out = in_place(sendbuf) ? in : sum_w(thread, sendcounts, role.peers, sendtypes);
+    if (in_place(sendbuf))
+        flow_w(thread, &role, recvcounts, recvtypes);
+    else
+        flow_w(thread, &role, sendcounts, sendtypes);
 })
 
 COLLECTIVE(neighbor_allgather, MW_NO_ROOT, (MW_BOTH, mw_handle comm), {
     out = mw_bytes(thread, sendcount, sendtype);
-    in = mw_neighbours_bytes(thread, role.comm, 0, recvcount, recvtype);
+    (void)mw_neighbours_bytes(thread, &role, 1, sendcount, sendtype); /* counted by rank */
+    in = mw_neighbours_bytes(thread, &role, 0, recvcount, recvtype);
 })
 
 COLLECTIVE(neighbor_allgatherv, MW_NO_ROOT, (MW_BOTH_RV, mw_handle comm), {
     out = mw_bytes(thread, sendcount, sendtype);
-    in = mw_neighbours_bytes_v(thread, role.comm, 0, recvcounts, recvtype);
+    (void)mw_neighbours_bytes(thread, &role, 1, sendcount, sendtype); /* counted by rank */
+    in = mw_neighbours_bytes_v(thread, &role, 0, recvcounts, recvtype);
 })
 
 COLLECTIVE(neighbor_alltoall, MW_NO_ROOT, (MW_BOTH, mw_handle comm), {
-    out = mw_neighbours_bytes(thread, role.comm, 1, sendcount, sendtype);
-    in = mw_neighbours_bytes(thread, role.comm, 0, recvcount, recvtype);
+    out = mw_neighbours_bytes(thread, &role, 1, sendcount, sendtype);
+    in = mw_neighbours_bytes(thread, &role, 0, recvcount, recvtype);
 })
 
 COLLECTIVE(neighbor_alltoallv, MW_NO_ROOT, (MW_BOTH_V, mw_handle comm), {
-    out = mw_neighbours_bytes_v(thread, role.comm, 1, sendcounts, sendtype);
-    in = mw_neighbours_bytes_v(thread, role.comm, 0, recvcounts, recvtype);
+    out = mw_neighbours_bytes_v(thread, &role, 1, sendcounts, sendtype);
+    in = mw_neighbours_bytes_v(thread, &role, 0, recvcounts, recvtype);
 })
 
 COLLECTIVE(neighbor_alltoallw, MW_NO_ROOT, (MW_BOTH_W, mw_handle comm), {
-    out = mw_neighbours_bytes_w(thread, role.comm, 1, sendcounts, sendtypes);
-    in = mw_neighbours_bytes_w(thread, role.comm, 0, recvcounts, recvtypes);
+    out = mw_neighbours_bytes_w(thread, &role, 1, sendcounts, sendtypes);
+    in = mw_neighbours_bytes_w(thread, &role, 0, recvcounts, recvtypes);
 })

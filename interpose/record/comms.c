@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "output/output.h"
+#include "record/coll.h"
 #include "trace/fields.h"
 
 #define BUCKETS 1024u
@@ -82,6 +83,8 @@ static struct mw_comm_entry *new_entry(void)
     free_count--;
     if (entry->pages)
         munmap(entry->peers, entry->pages);
+    if (entry->flow)
+        munmap(entry->flow, entry->flow_pages);
     memset(entry, 0, sizeof *entry);
     return entry;
 }
@@ -225,7 +228,28 @@ static void release(mw_handle comm)
     atomic_fetch_add(&generation, 1);
     atomic_store(&entry->handle, 0);
     note_gone(entry->id);
-    entry_rest(entry);
+    entry->freed = 1;
+    if (!entry->holds)
+        entry_rest(entry);
+}
+
+void mw_comm_hold(struct mw_comm_entry *entry)
+{
+    if (!entry)
+        return;
+    mw_lock_take(&lock);
+    entry->holds++;
+    mw_lock_drop(&lock);
+}
+
+void mw_comm_let_go(struct mw_comm_entry *entry)
+{
+    if (!entry)
+        return;
+    mw_lock_take(&lock);
+    if (!--entry->holds && entry->freed)
+        entry_rest(entry);
+    mw_lock_drop(&lock);
 }
 
 void mw_comm_created(struct mw_thread_state *thread, enum mw_comm_how how,
@@ -241,6 +265,7 @@ void mw_comm_created(struct mw_thread_state *thread, enum mw_comm_how how,
             mw_lock_drop(&lock);
             return;
         }
+        mw_flow_end(search(comm));
         release(comm); /* freed where we did not see it */
     }
     struct mw_comm_entry *entry = insert(comm, how);
@@ -269,8 +294,11 @@ void mw_comm_freed(mw_handle comm, uint32_t id, uint64_t time)
         return;
     write_freed(id - 1, time);
     mw_lock_take(&lock);
-    if (mw_comm_id(search(comm)) == id)
+    struct mw_comm_entry *entry = search(comm);
+    if (mw_comm_id(entry) == id) {
+        mw_flow_end(entry);
         release(comm);
+    }
     mw_lock_drop(&lock);
 }
 

@@ -16,6 +16,8 @@ struct mw_comm_run {
 
 #define MW_COMM_INLINE_RUNS 2u
 
+struct mw_flow_table;
+
 struct mw_comm_entry {
     _Atomic mw_handle handle; /* 0 when free */
     _Atomic(struct mw_comm_entry *) next; /* in its bucket */
@@ -33,6 +35,11 @@ struct mw_comm_entry {
     size_t pages; /* bytes behind `peers` when it is not inline_runs */
     _Atomic uint32_t instances;                 /* collectives begun */
     _Atomic uint32_t created[MW_COMM_HOW_END_]; /* children by kind */
+    _Atomic uint32_t windows, files;            /* made on it */
+    uint32_t holds; /* windows and files that refer to it; under the lock */
+    uint8_t freed;  /* while something held it */
+    struct mw_flow_table *flow; /* flows.c: what went to whom in collectives; NULL nothing */
+    size_t flow_pages;          /* bytes behind it */
 };
 
 void mw_comms_start(void);  /* after the real MPI_Init: WORLD and SELF */
@@ -55,6 +62,9 @@ void mw_comm_created(struct mw_thread_state *thread, enum mw_comm_how how,
                      int deferred);
 /* id: mw_comm_id when the call began; the handle may have been given to a new communicator since. */
 void mw_comm_freed(mw_handle comm, uint32_t id, uint64_t time);
+/* Keeps an entry from being used again after MPI_Comm_free, and lets it go. NULL is nothing. */
+void mw_comm_hold(struct mw_comm_entry *entry);
+void mw_comm_let_go(struct mw_comm_entry *entry);
 void mw_comm_named(struct mw_thread_state *thread, mw_handle comm, const char *name);
 
 /* Whether the communicator of this id (+ 1) has been freed; whether any has. Lock-free. */
@@ -80,6 +90,10 @@ int mw_comm_set_group(struct mw_comm_entry *entry, const struct mw_comm_group *g
 /* groups.c: writes the COMM chunk of a learned entry. */
 void mw_comm_write(struct mw_thread_state *thread, const struct mw_comm_entry *entry,
                    const struct mw_comm_group *group);
+/* groups.c: world ranks of a group's members in the thread's scratch; NULL when it has none or more than `most`, or MPI cannot
+ * tell: *count is then their number, or -1. */
+const int32_t *mw_group_world_ranks(struct mw_thread_state *thread, mw_handle group, int most,
+                                    int *count);
 void mw_groups_start(void); /* takes the group of MPI_COMM_WORLD */
 void mw_groups_stop(void);  /* gives it back */
 

@@ -95,11 +95,15 @@ static void describe(struct mw_call *call, const struct mw_request *request, con
     *flags = MW_EVENT_REQUEST | (request->flags & (MW_EVENT_PERSISTENT | MW_EVENT_INTER));
     if (request->origin != call->thread->index)
         *flags |= MW_EVENT_FOREIGN | (uint32_t)(request->origin >> 8) << MW_ORIGIN_HIGH_SHIFT;
-    if (!status || (request->kind != MW_EVENT_RECV && !request->cancelled))
+    int tells = request->kind == MW_EVENT_RECV || request->kind == MW_EVENT_READ;
+    if (!status || (!tells && !request->cancelled))
         return;
     struct mw_status_view view = mw_status_read(status);
     if (view.cancelled && request->cancelled) {
         *flags |= MW_EVENT_CANCELLED;
+    } else if (request->kind == MW_EVENT_READ) {
+        detail->bytes_in = view.bytes;
+        *flags |= MW_EVENT_STATUS;
     } else if (request->kind == MW_EVENT_RECV && request->peer != MW_PEER_NONE) {
         detail->bytes_in = view.bytes;
         *flags |= MW_EVENT_STATUS;

@@ -126,6 +126,17 @@ static int32_t *ranks_of(struct mw_thread_state *thread, mw_handle comm, enum mw
     return done ? world : NULL;
 }
 
+const int32_t *mw_group_world_ranks(struct mw_thread_state *thread, mw_handle group, int most,
+                                    int *count)
+{
+    *count = -1;
+    if (!MW_ASK(MW_FN_Group_size, (mw_handle, int *), group, count) || *count <= 0 || *count > most)
+        return NULL;
+    int *ranks = mw_scratch_push(thread, (size_t)*count * sizeof *ranks);
+    int32_t *world = mw_scratch_push(thread, (size_t)*count * sizeof *world);
+    return ranks && world && members(group, *count, ranks, world) ? world : NULL;
+}
+
 static uint64_t hash_of(struct mw_thread_state *thread, const int32_t *local, int size,
                         const int32_t *remote, int remote_size)
 {

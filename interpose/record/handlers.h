@@ -127,6 +127,29 @@ MW_HANDLER(neighbor_alltoall, MW_BOTH, mw_handle comm);
 MW_HANDLER(neighbor_alltoallv, MW_BOTH_V, mw_handle comm);
 MW_HANDLER(neighbor_alltoallw, MW_BOTH_W, mw_handle comm);
 
+MW_HANDLER(win_new, enum mw_window_flavour flavour, mw_handle comm, int64_t size, int64_t unit, void *win);
+MW_HANDLER(win_free, void *win);
+MW_HANDLER(win_name, mw_handle win, const char *name);
+MW_HANDLER(rma_put, MW_AMOUNT, int target, mw_handle win);
+MW_HANDLER(rma_get, MW_AMOUNT, int target, mw_handle win);
+MW_HANDLER(rma_fetch, MW_BOTH, int target, mw_handle op, mw_handle win);
+MW_HANDLER(rma_fetch_one, mw_handle datatype, int target, mw_handle op, mw_handle win);
+MW_HANDLER(epoch, int32_t peer, mw_handle win);
+MW_HANDLER(epoch_target, int target, mw_handle win);
+MW_HANDLER(epoch_group, mw_handle group, mw_handle win);
+MW_HANDLER(epoch_poll, mw_handle win, int *flag);
+
+/* kind: MW_EVENT_READ or MW_EVENT_WRITE; collective and at: flags, MW_EVENT_COLLECTIVE, MW_EVENT_OFFSET or 0. */
+MW_HANDLER(file_open, mw_handle comm, const char *name, int mode, void *file);
+MW_HANDLER(file_close, void *file);
+MW_HANDLER(file_move, int kind, uint32_t collective, uint32_t at, mw_handle file, int64_t offset, MW_AMOUNT,
+           void **status);
+MW_HANDLER(file_start, int kind, uint32_t collective, uint32_t at, mw_handle file, int64_t offset, MW_AMOUNT);
+MW_HANDLER(file_begin, int kind, uint32_t at, mw_handle file, int64_t offset, MW_AMOUNT);
+MW_HANDLER(file_end, int kind, mw_handle file, void **status);
+MW_HANDLER(file_call, mw_handle file, uint32_t collective);
+MW_HANDLER(file_call_at, mw_handle file, int64_t offset, uint32_t collective);
+
 MW_HANDLER(comm_new, enum mw_comm_how how, mw_handle parent, void *newcomm);
 MW_HANDLER(comm_free, void *comm);
 MW_HANDLER(comm_name, mw_handle comm, const char *name);

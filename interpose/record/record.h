@@ -31,7 +31,8 @@ struct mw_recorder {
     double ns_per_tick;       /* of the clock, by its first and latest sample */
     uint64_t init_ns;         /* own time in the initialising call */
     _Atomic uint32_t type_generation; /* raised when a datatype is freed */
-    /* Receives for any source or tag, and cancelled requests, that are under way: only a status tells what they did. */
+    /* Receives for any source or tag, reads of files, and cancelled requests, that are under way: only a status tells what
+     * they did. */
     _Atomic uint32_t status_needs;
 };
 extern struct mw_recorder mw_recorder;
@@ -60,6 +61,7 @@ struct mw_type_size {
 
 struct mw_ordinals;
 struct mw_comm_entry;
+struct mw_object;
 
 /* What one thread owns. Only that thread touches it, but for `area`, which readers watch. */
 struct mw_thread_state {
@@ -88,6 +90,9 @@ struct mw_thread_state {
     mw_handle last_comm;
     struct mw_comm_entry *last_comm_entry;
     uint32_t last_comm_generation;
+    mw_handle last_window;
+    struct mw_object *last_window_object;
+    uint32_t last_window_generation;
     uint64_t encode_ticks, write_ticks, longest_ticks, chunks;
     struct mw_thread_state *link; /* all threads */
     _Atomic int in_use;

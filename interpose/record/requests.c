@@ -127,12 +127,13 @@ static void unlink_node(struct stripe *stripe, struct node **link, struct node *
     stripe->free = node;
 }
 
-/* Requests of which only a status tells what became of them: wildcards, and what was cancelled. */
+/* Requests of which only a status tells what became of them: wildcards, reads of files, and what was cancelled. */
 static uint32_t needs(const struct mw_request *request)
 {
     int wildcard = request->kind == MW_EVENT_RECV &&
                    (request->flags & (MW_EVENT_ANY_SOURCE | MW_EVENT_ANY_TAG)) != 0;
-    return (uint32_t)wildcard + (request->cancelled ? 1 : 0);
+    int read = request->kind == MW_EVENT_READ;
+    return (uint32_t)(wildcard + read) + (request->cancelled ? 1 : 0);
 }
 
 static void count_status_needs(uint32_t change)

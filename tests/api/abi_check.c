@@ -108,6 +108,9 @@ static void check_constants(void)
     HANDLE(MPI_COMM_NULL, comm_null);
     HANDLE(MPI_REQUEST_NULL, request_null);
     HANDLE(MPI_BYTE, datatype_byte);
+#ifdef MPI_NO_OP
+    HANDLE(MPI_NO_OP, op_no_op);
+#endif
     compare("MPI_SUCCESS", MPI_SUCCESS, 0);
     compare("MPI_ERROR class of MPI_SUCCESS", abi->error_class(MPI_SUCCESS), MPI_SUCCESS);
 }

@@ -50,6 +50,9 @@ def everything():
              zstd=True)
     zero.add("SITES", site(1, (1, 0x1234)))
     zero.add("THREAD", number(1, 0), number(2, 1000), text(3, "alice-worker"), number(4, 1))
+    zero.add("WINDOW", id=0, comm=1, name="ghosts of alice")
+    zero.add("IOFILE", id=0, comm=1, name="/scratch/alice/patient42.h5")
+    zero.add("FLOW", comm=1, peers=[2, 1, 8])
     zero.add("HEALTH", text(1, "output"),
              text(2, "cannot write /scratch/alice/x.mpiw on nid00123: No space left"), number(3, 1))
     zero.add("ENVIRONMENT", number(1, 1),

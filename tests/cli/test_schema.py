@@ -20,7 +20,8 @@ from cli import ROOT, CliTest, main  # noqa: E402
 
 COMMANDS = (("report",), ("report", "-n", "0"), ("matrix",), ("matrix", "-m", "messages"),
             ("matrix", "-m", "time", "-b", "node"), ("matrix", "-m", "transport"),
-            ("matrix", "-m", "transport", "-b", "node"), ("transports",),
+            ("matrix", "-m", "transport", "-b", "node"), ("matrix", "-k", "p2p,rma,coll,io"),
+            ("matrix", "-k", "io", "-b", "node"), ("transports",),
             ("transports", "-n", "0"), ("info",))
 
 

@@ -569,6 +569,47 @@ static void dump_fabric(const struct mw_process *process)
     dump_cma_and_choices(process);
 }
 
+static void dump_objects(const struct mw_process *process)
+{
+    for (size_t i = 0; i < process->window_count; i++) {
+        const struct mw_rma_window *window = &process->windows[i];
+        record_begin("window");
+        put_u64("id", window->id);
+        put_i64("flavour", window->flavour);
+        put_i64("comm", window->comm);
+        put_u64("number", window->number);
+        put_u64("size", window->size);
+        put_u64("unit", window->unit);
+        put_text("name", window->name);
+        put_u64("freed", window->freed);
+        record_end();
+    }
+    for (size_t i = 0; i < process->iofile_count; i++) {
+        const struct mw_iofile *file = &process->iofiles[i];
+        record_begin("iofile");
+        put_u64("id", file->id);
+        put_i64("comm", file->comm);
+        put_u64("number", file->number);
+        put_text("name", file->name);
+        put_u64("mode", file->mode);
+        put_u64("closed", file->closed);
+        record_end();
+    }
+    if (process->flow_count) {
+        record_begin("flows");
+        put_u64("time", process->flow_time);
+        record_end();
+    }
+    for (size_t i = 0; i < process->flow_count; i++) {
+        record_begin("flow");
+        put_i64("comm", process->flows[i].comm);
+        put_i64("peer", process->flows[i].peer);
+        put_u64("messages", process->flows[i].messages);
+        put_u64("bytes", process->flows[i].bytes);
+        record_end();
+    }
+}
+
 static void put_event(const struct mw_event *event)
 {
     put_i64("kind", event->kind);
@@ -588,6 +629,8 @@ static void put_event(const struct mw_event *event)
     put_u64("polls", event->polls);
     put_u64("busy", event->busy);
     put_i64("code", event->code);
+    if (event->flags & MW_EVENT_OFFSET)
+        put_i64("offset", event->offset);
 }
 
 static void dump_call(const struct mw_call_record *record)
@@ -655,6 +698,7 @@ static int dump_processes(const mw_trace *trace, int with_events)
         dump_counts_and_open(all[i]);
         dump_health_and_facts(all[i]);
         dump_fabric(all[i]);
+        dump_objects(all[i]);
         for (size_t t = 0; !failed && t < all[i]->thread_count; t++)
             failed = dump_thread(trace, all[i], &all[i]->threads[t], with_events);
     }

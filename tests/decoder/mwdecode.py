@@ -46,6 +46,7 @@ class Process:
         self.facts, self.base, self.base_place, self.node = {}, 0, None, 0
         self.attempts, self.endpoints, self.log, self.log_lost = {}, {}, {}, 0
         self.sockets, self.ports, self.cma, self.cma_time, self.choices = {}, {}, {}, 0, {}
+        self.windows, self.iofiles, self.flows, self.flow_time = {}, {}, {}, 0
         self.chunks = []     # of events
 
     def add(self, name, fields, place):
@@ -145,6 +146,25 @@ class Process:
     def add_choice(self, fields):
         for item in fields["item"]:
             self.choices[item["what"], item["name"]] = item
+
+    def add_window(self, fields):
+        self.add_object(self.windows, "WINDOW", fields)
+
+    def add_iofile(self, fields):
+        self.add_object(self.iofiles, "IOFILE", fields)
+
+    @staticmethod
+    def add_object(objects, kind, fields):
+        known = objects.setdefault(fields["id"], read_list(b"", CHUNKS[kind]))
+        for name in fields["given"]:
+            known[name] = fields[name]
+
+    def add_flow(self, fields):
+        if "time" in fields["given"]:
+            self.flow_time = fields["time"]
+        peers = fields["peers"]
+        for peer, messages, amount in zip(peers[::3], peers[1::3], peers[2::3]):
+            self.flows[less_one(fields["comm"]), unzigzag(peer)] = (messages, amount)
 
     def open_calls(self):
         end = self.last.get("END")
@@ -467,6 +487,20 @@ def print_kernel(process):
         emit("choice", **pick(item, "what", "name", "how", "source"))
 
 
+def print_objects(process):
+    for _, window in sorted(process.windows.items()):
+        emit("window", id=window["id"], flavour=small(window["flavour"], 0),
+             comm=less_one(window["comm"]), **pick(window, "number", "size", "unit", "name",
+                                                   "freed"))
+    for _, file in sorted(process.iofiles.items()):
+        emit("iofile", id=file["id"], comm=less_one(file["comm"]),
+             **pick(file, "number", "name", "mode", "closed"))
+    if process.flows:
+        emit("flows", time=process.flow_time)
+    for (comm, peer), (messages, amount) in sorted(process.flows.items()):
+        emit("flow", comm=comm, peer=peer, messages=messages, bytes=amount)
+
+
 def print_thread(process, thread, with_events):
     known = process.threads.get(thread, read_list(b"", CHUNKS["THREAD"]))
     emit("thread", thread=thread, tid=known["tid"], name=known["name"],
@@ -498,6 +532,7 @@ def print_trace(trace, with_events):
         print_rest(trace, process)
         print_fabric(process)
         print_kernel(process)
+        print_objects(process)
         opened = process.open_calls()
         threads = set(process.threads) | {chunk.thread for chunk in process.chunks if chunk.count}
         threads |= {call["thread"] for call in opened["call"]} if opened else set()

@@ -17,14 +17,16 @@ MASK = (1 << 64) - 1
 TYPES = dict(enumerate(
     "FILE JOB PROCESS RANK CLOCK MODULES SITES COMM EVENTS COUNTS OPEN HEALTH ENVIRONMENT END "
     "COST THREAD".split(), 1))
-TYPES.update({19: "ATTEMPT", 20: "ENDPOINT", 21: "LOG", 22: "SOCKETS", 23: "PORTS", 31: "CMA",
-              32: "CHOICE"})
+TYPES.update({19: "ATTEMPT", 20: "ENDPOINT", 21: "LOG", 22: "SOCKETS", 23: "PORTS", 24: "WINDOW",
+              25: "IOFILE", 31: "CMA", 32: "CHOICE", 33: "FLOW"})
 
 CALL, SEND, RECV, DONE, COLL, POLL = range(1, 7)
+RMA, EPOCH, READ, WRITE, FILE = range(8, 13)
+KINDS = (CALL, SEND, RECV, DONE, COLL, POLL, RMA, EPOCH, READ, WRITE, FILE)
 FLAGS = ("PART ERROR NESTED REQUEST FOREIGN ORDINAL COUNTED STATUS MATCHED ANY_SOURCE ANY_TAG "
-         "CANCELLED PERSISTENT FREED INTER SYNC BUFFERED READY").split()
-FLAG = {name: 1 << bit for bit, name in enumerate(FLAGS)}
-ALL_FLAGS = (1 << len(FLAGS)) - 1
+         "CANCELLED PERSISTENT FREED INTER SYNC BUFFERED READY - COLLECTIVE OFFSET").split()
+FLAG = {name: 1 << bit for bit, name in enumerate(FLAGS) if name != "-"}
+ALL_FLAGS = sum(FLAG.values())
 PEER_NONE = -2
 
 
@@ -223,6 +225,9 @@ CHUNKS = {
     "SOCKETS": describe("1 when 2 time 4 unseen") + [
         Field(3, "connection", "record", True, CONNECTION)],
     "PORTS": describe("1 when 2 time") + [Field(3, "port", "record", True, PORT)],
+    "WINDOW": describe("1 id 2 flavour 3 comm 4 number 5 size 6 unit 7 name:text 8 freed"),
+    "IOFILE": describe("1 id 2 comm 3 number 4 name:text 5 mode 6 closed"),
+    "FLOW": [Field(1, "comm"), Field(2, "peers", "packed", group=3), Field(3, "time")],
     "CMA": [Field(1, "peer", "record", True, CMA_PEER), Field(2, "time")],
     "CHOICE": [Field(1, "item", "record", True, CHOICE_ITEM)],
 }
@@ -356,7 +361,7 @@ class EventChunk:
         new = [Shape() for _ in range(count)]
         for shape in new:
             shape.kind = self.source.byte()
-            if not CALL <= shape.kind <= POLL:
+            if shape.kind not in KINDS:
                 raise Malformed("an unknown kind")
         for name, read in Shape.COLUMNS:
             for shape in new:
@@ -387,6 +392,8 @@ class EventChunk:
                      "tag": shape.tag, "bytes": shape.bytes, "bytes_in": shape.bytes_in,
                      "site": shape.site, "request": 0, "origin": 0, "ordinal": -1, "polls": 0,
                      "busy": 0, "code": 0}
+            if shape.flags & FLAG["OFFSET"]:
+                event["offset"] = 0
             events.append((event, shape))
         self.columns(events)
         return [event for event, _ in events]
@@ -425,6 +432,8 @@ class EventChunk:
             event["busy"] = (source.varint() << self.shift) & MASK
         for event, _ in having("ERROR"):
             event["code"] = source.signed()
+        for event, _ in having("OFFSET"):
+            event["offset"] = source.signed()
 
     def ordinal(self, event, shape, given):
         if given is not None and given >> 63:

@@ -62,14 +62,15 @@ class Random:
         if shapes and self.random.random() < 0.7:
             item = dict(self.random.choice(shapes))
         else:
-            item = w.event(self.random.randrange(1, 7), flags=self.random.getrandbits(18),
+            item = w.event(self.random.choice(mwformat.KINDS),
+                           flags=self.random.getrandbits(21) & mwformat.ALL_FLAGS,
                            function=self.number(), comm=(self.number() >> 1) - 1,
                            peer=self.signed(), tag=self.signed(), bytes=self.number(),
                            bytes_in=self.number(), site=self.number())
             shapes.append(item)
         item.update(start=self.number(), end=self.number(), request=self.number(),
                     origin=self.number(), polls=self.number(), busy=self.number(),
-                    code=self.signed(), ordinal=self.random.randrange(1 << 40))
+                    code=self.signed(), offset=self.signed(), ordinal=self.random.randrange(1 << 40))
         return item
 
     def events(self):

@@ -21,11 +21,14 @@ HEADER = struct.Struct("<4sHBBQIII")
 TYPE = {name: number for number, name in enumerate(
     "FILE JOB PROCESS RANK CLOCK MODULES SITES COMM EVENTS COUNTS OPEN HEALTH ENVIRONMENT END COST "
     "THREAD".split(), 1)}
-TYPE.update(ATTEMPT=19, ENDPOINT=20, LOG=21, SOCKETS=22, PORTS=23, CMA=31, CHOICE=32)
+TYPE.update(ATTEMPT=19, ENDPOINT=20, LOG=21, SOCKETS=22, PORTS=23, CMA=31, CHOICE=32,
+            WINDOW=24, IOFILE=25, FLOW=33)
 
 PART, ERROR, NESTED, REQUEST, FOREIGN, ORDINAL, COUNTED, STATUS, MATCHED, ANY_SOURCE, ANY_TAG, \
     CANCELLED, PERSISTENT, FREED, INTER, SYNC, BUFFERED, READY = (1 << bit for bit in range(18))
+COLLECTIVE, OFFSET = 1 << 19, 1 << 20
 CALL, SEND, RECV, DONE, COLL, POLL = range(1, 7)
+RMA, EPOCH, READ, WRITE, FILE = range(8, 13)
 MASK = (1 << 64) - 1
 
 
@@ -135,7 +138,7 @@ def chunk(kind, *fields, process=0, zstd=False, **named):
 
 DEFAULTS = {"flags": 0, "function": 1, "comm": 0, "peer": -2, "tag": 0, "bytes": 0, "bytes_in": 0,
             "site": 0, "start": 0, "end": 0, "request": 0, "origin": 0, "ordinal": 0, "polls": 0,
-            "busy": 0, "code": 0}
+            "busy": 0, "code": 0, "offset": 0}
 
 
 def event(kind, **fields):
@@ -206,6 +209,7 @@ class EventWriter:
         column("polls", varint, lambda e: e["kind"] == POLL)
         column("busy", lambda busy: varint(busy >> self.shift), lambda e: e["kind"] == POLL)
         column("code", signed_varint, lambda e: e["flags"] & ERROR)
+        column("offset", signed_varint, lambda e: e["flags"] & OFFSET)
 
 
 def events_head(thread=0, first=0, count=0, shift=0, base=0, request=0):

@@ -19,6 +19,7 @@ POLLING = {
     "MPI_Improbe",
     "MPI_Waitsome",
     "MPI_Request_get_status",
+    "MPI_Win_test",
 }
 
 
@@ -68,11 +69,29 @@ FLAGS = {
     "freed",
     "matched",
     "nested",
+    "collective",
 }
+
+
+def seen_object(process, event):
+    """The same of a call on a window or a file."""
+    flags = {flag for flag in event.flags if flag in FLAGS | {"status"}}
+    effect = {"kind": event.kind, "flags": flags, "comm": process.comm_word(event.comm)}
+    effect["status"] = False
+    if event.kind in ("RMA", "EPOCH"):
+        effect.update(peer=event.peer, window=event.tag)
+        effect.update({"out": event.bytes, "in": event.bytes_in} if event.kind == "RMA" else {})
+    else:
+        effect.update(file=event.tag)
+        effect.update({} if event.kind == "FILE" else {"bytes": event.bytes})
+        effect.update({} if event.offset is None else {"offset": event.offset})
+    return effect
 
 
 def seen_effect(process, event):
     """The same form for a recorded event; None for a plain call."""
+    if event.kind in ("RMA", "EPOCH", "READ", "WRITE", "FILE"):
+        return seen_object(process, event)
     if event.kind not in ("SEND", "RECV", "DONE", "COLL"):
         return None
     flags = {flag for flag in event.flags if flag in FLAGS}
@@ -83,7 +102,7 @@ def seen_effect(process, event):
         if start is None:
             raise Failure("a completion without a start: %s" % (event,))
         effect["of"] = start.function
-        if start.kind == "COLL" or start.kind == "CALL":
+        if start.kind in ("COLL", "CALL", "RMA", "READ", "WRITE"):
             del effect["peer"], effect["tag"]
             flags.discard("persistent")
         elif "matched" not in event.flags:

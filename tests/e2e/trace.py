@@ -15,9 +15,21 @@ from harness import SOURCE, Failure
 FLAGS = (
     "part error nested request foreign ordinal counted status matched any_source any_tag "
     "cancelled persistent freed "
-    "inter sync buffered ready"
+    "inter sync buffered ready nothing collective offset"
 ).split()
-KINDS = {1: "CALL", 2: "SEND", 3: "RECV", 4: "DONE", 5: "COLL", 6: "POLL"}
+KINDS = {
+    1: "CALL",
+    2: "SEND",
+    3: "RECV",
+    4: "DONE",
+    5: "COLL",
+    6: "POLL",
+    8: "RMA",
+    9: "EPOCH",
+    10: "READ",
+    11: "WRITE",
+    12: "FILE",
+}
 HOW = (
     "unknown world self dup create create_group split split_type cart cart_sub graph dist_graph "
     "intercomm merge "
@@ -61,6 +73,7 @@ class Event:
             "code",
         ):
             setattr(self, name, line[name])
+        self.offset = line.get("offset")  # where it is given
 
     def __repr__(self):
         return "%s %s peer=%d tag=%d bytes=%d in=%d comm=%d request=%d %s" % (
@@ -137,6 +150,7 @@ class Process:
         # at ports "ports"; addresses are hex, those of connections pairs ("10.0.0.1", port).
         self.attempts, self.endpoints, self.log, self.log_lost = [], [], [], 0
         self.sockets, self.ports, self.cma, self.cma_time, self.choices = [], [], [], 0, []
+        self.windows, self.iofiles, self.flows = {}, {}, {}  # by id; flows by (comm, peer)
         self.threads = {}  # index: list of calls
         self.missing = 0
         self._starts = None
@@ -220,6 +234,12 @@ class Process:
             self.cma.append(line)
         elif record == "choice":
             self.choices.append(line)
+        elif record == "window":
+            self.windows[line["id"]] = line
+        elif record == "iofile":
+            self.iofiles[line["id"]] = line
+        elif record == "flow":
+            self.flows[line["comm"], line["peer"]] = (line["messages"], line["bytes"])
         else:
             return False
         return True

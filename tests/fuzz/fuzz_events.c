@@ -11,8 +11,8 @@ static uint8_t payload[1 << 21];
 
 static void event_check(const struct mw_event *event)
 {
-    CHECK(event->kind >= MW_EVENT_CALL && event->kind <= MW_EVENT_POLL);
-    CHECK(event->flags < MW_EVENT_READY << 1);
+    CHECK(MW_EVENT_KIND_KNOWN(event->kind));
+    CHECK(!(event->flags & ~(uint32_t)MW_EVENT_KNOWN_FLAGS));
     CHECK(event->comm >= -1 && event->ordinal >= -1);
     CHECK(!(event->flags & MW_EVENT_COUNTED) == (event->ordinal == -1));
     if (event->flags & MW_EVENT_PART)

@@ -187,6 +187,30 @@ static void walk_fabric(const struct mw_process *process)
     }
 }
 
+static void walk_objects(const struct mw_process *process)
+{
+    for (size_t i = 0; i < process->window_count; i++) {
+        const struct mw_rma_window *window = &process->windows[i];
+        CHECK(i == 0 || window[-1].id < window->id);
+        CHECK(mw_process_window(process, window->id) == window);
+        CHECK(window->comm >= -1);
+        use_text(mw_window_flavour_word(window->flavour));
+        use_text(window->name);
+    }
+    for (size_t i = 0; i < process->iofile_count; i++) {
+        const struct mw_iofile *file = &process->iofiles[i];
+        CHECK(i == 0 || file[-1].id < file->id);
+        CHECK(mw_process_iofile(process, file->id) == file);
+        CHECK(file->comm >= -1);
+        use_text(file->name);
+    }
+    for (size_t i = 1; i < process->flow_count; i++) {
+        const struct mw_coll_flow *flow = &process->flows[i];
+        CHECK(flow[-1].comm < flow->comm ||
+              (flow[-1].comm == flow->comm && flow[-1].peer < flow->peer));
+    }
+}
+
 static void walk_calls(const mw_trace *trace, const struct mw_process *process, uint64_t thread)
 {
     mw_cursor *cursor;
@@ -230,6 +254,7 @@ static void walk_trace(const mw_trace *trace, size_t size)
         walk_tables(process);
         walk_rest(process);
         walk_fabric(process);
+        walk_objects(process);
         for (size_t t = 0; t < process->thread_count; t++) {
             CHECK(t == 0 || process->threads[t - 1].index < process->threads[t].index);
             use_text(process->threads[t].name);

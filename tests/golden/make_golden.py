@@ -477,11 +477,63 @@ def malformed_fabric():
     return rank_chunk(A, 0) + b"".join(bad) + good + chunk("LOG", data(8, short), process=B)
 
 
+def object_events():
+    items = [
+        event(w.COLL, function=320, comm=0, peer=-1, start=1000, end=1010, flags=w.COUNTED),
+        event(w.RMA, function=99, comm=0, peer=1, tag=0, bytes=40, start=1100, end=1110, site=1),
+        event(w.RMA, function=106, comm=0, peer=1, tag=0, bytes_in=80, start=1120, end=1130,
+              flags=w.REQUEST, request=0),
+        event(w.DONE, function=30, comm=0, start=1140, end=1150, flags=w.REQUEST, request=0),
+        event(w.RMA, function=103, comm=0, peer=-2, tag=-1, start=1160, end=1170),
+        event(w.RMA, function=99, comm=0, peer=1, tag=0, start=1180, end=1190, flags=w.ERROR,
+              code=-6),
+        event(w.EPOCH, function=116, comm=0, peer=1, tag=0, flags=w.PART),
+        event(w.EPOCH, function=116, comm=0, peer=0, tag=0, flags=w.PART),
+        event(w.EPOCH, function=116, comm=0, peer=-2, tag=0, start=1200, end=1210),
+        event(w.EPOCH, function=107, comm=0, peer=-1, tag=0, start=1220, end=1230,
+              flags=w.COLLECTIVE | w.NESTED),
+        event(w.WRITE, function=379, comm=0, tag=1, bytes=4096, start=1300, end=1400,
+              flags=w.OFFSET, offset=1 << 40),
+        event(w.WRITE, function=379, comm=0, tag=1, bytes=4096, start=1400, end=1500,
+              flags=w.OFFSET, offset=(1 << 40) + 4096),
+        event(w.READ, function=361, comm=0, tag=1, bytes=17, start=1510, end=1520,
+              flags=w.STATUS | w.COLLECTIVE),
+        event(w.READ, function=373, comm=0, tag=1, bytes=99, start=1530, end=1540, request=1,
+              flags=w.REQUEST | w.COLLECTIVE | w.OFFSET, offset=0),
+        event(w.DONE, function=374, comm=0, bytes_in=98, start=1550, end=1560, request=1,
+              flags=w.REQUEST | w.STATUS | w.COLLECTIVE),
+        event(w.FILE, function=394, comm=0, tag=1, start=1570, end=1580,
+              flags=w.OFFSET | w.ERROR, offset=-(1 << 63), code=12),
+        event(w.POLL, function=120, comm=0, tag=0, start=1600, end=1700, polls=3, busy=9),
+    ]
+    return w.give_ordinals(items)
+
+
+def objects():
+    """Windows, files and amounts by peer, each with later chunks that add."""
+    out = rank_chunk(A, 0) + clock_chunk(A, 0, 0) + clock_chunk(A, 10000, 5000)
+    out += chunk("WINDOW", id=0, flavour=1, comm=1, number=0, size=400, unit=4, process=A)
+    out += chunk("WINDOW", id=1, flavour=1 << 31, comm=MASK, number=MASK, process=A)
+    out += chunk("WINDOW", id=0, name=b"halo\x1b[m \xff", process=A)
+    out += chunk("WINDOW", id=0, freed=1800, process=A)
+    out += chunk("WINDOW", id=0, comm=0, process=B)
+    out += chunk("IOFILE", id=1, comm=2, number=3, name=b"/scratch/u/data.bin", mode=9, process=A)
+    out += chunk("IOFILE", id=1, closed=1900, process=A) * 2
+    out += chunk("IOFILE", data(1, b"x"), text(2, "y"), process=A)
+    far = (1 << 63) - 1
+    for peers, time in (([0, 1, 80, 2, 2, 8, 1, 5, 77], 1000), ([2, 3, 12], 1500)):
+        out += chunk("FLOW", number(1, 1), packed(2, peers), number(3, time), process=A)
+    out += chunk("FLOW", number(1, 0), packed(2, [w.zigzag(-far - 1), MASK, MASK]), process=A)
+    bad = [chunk("FLOW", number(1, 1), packed(2, [1, 2]), process=A),
+           chunk("FLOW", number(1, 1), data(2, b"\x80"), process=A)]
+    return out + b"".join(bad) + events(object_events(), A, shift=1)
+
+
 TRACES = {
     "full.mpiw": full, "folder.mpiw": folder, "hang.mpiw": hang, "edges.mpiw": edges,
     "damaged.mpiw": damaged, "malformed.mpiw": malformed, "malformed-events.mpiw": malformed_events,
     "facts.mpiw": facts, "deep.mpiw": deep, "fabric.mpiw": fabric,
-    "malformed-fabric.mpiw": malformed_fabric,
+    "malformed-fabric.mpiw": malformed_fabric, "objects.mpiw": objects,
 }
 
 

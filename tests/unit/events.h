@@ -74,6 +74,10 @@ static inline struct mw_event event_expected(const struct mw_raw_event *raw, uin
         event.busy = raw->bytes_in >> shift << shift;
         event.bytes = event.bytes_in = 0;
     }
+    if (raw->flags & MW_EVENT_OFFSET) {
+        event.offset = (int64_t)raw->bytes_in;
+        event.bytes_in = 0;
+    }
     if (raw->flags & MW_EVENT_ERROR) {
         event.code = (int64_t)raw->bytes;
         event.bytes = 0;
@@ -101,6 +105,7 @@ static inline void event_check(const struct mw_event *got, const struct mw_event
     SAME(polls);
     SAME(busy);
     SAME(code);
+    SAME(offset);
 #undef SAME
 }
 

@@ -424,12 +424,12 @@ static const uint8_t *varied_chunk(struct mw_encoder *encoder, size_t *size)
             .start = clock += random >> 40 & 0xfff,
             .end = clock += random >> 50,
             .bytes = mixed >> 20 & 0xff,
-            .flags = (uint32_t)(mixed & ((MW_EVENT_READY << 1) - 1) & ~MW_EVENT_ORDINAL),
+            .flags = (uint32_t)(mixed & MW_EVENT_KNOWN_FLAGS & ~MW_EVENT_ORDINAL),
             .ordinal = (uint32_t)(i / 8 + (random >> 20 & 1)),
             .request = (uint32_t)i,
             .comm = mixed >> 30 & 1,
             .peer = (int32_t)(mixed >> 31 & 3),
-            .kind = (uint8_t)(1 + mixed % 6)};
+            .kind = (uint8_t)(mixed % 11 < 6 ? 1 + mixed % 11 : 2 + mixed % 11)};
     }
     const uint8_t *chunk;
     mw_encoder_begin(encoder, 1, 10, 2);

@@ -33,7 +33,7 @@ static void event_make(struct mw_raw_event *event, uint64_t *seed, uint64_t *clo
         .end = *clock += random >> 55,
         .bytes = shape >> (shape & 63),
         .bytes_in = shape >> 40,
-        .flags = (uint32_t)(shape & ((MW_EVENT_READY << 1) - 1) & ~MW_EVENT_ORDINAL),
+        .flags = (uint32_t)(shape & MW_EVENT_KNOWN_FLAGS & ~MW_EVENT_ORDINAL),
         .ordinal = (uint32_t)(number / 100 + (random >> 20 & 1)),
         .request = (uint32_t)(number - (random >> 30 & 7)),
         .comm = shape >> 30 & 3,

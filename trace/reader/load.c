@@ -21,6 +21,8 @@ static const mw_loader loaders[] = {
     [MW_CHUNK_ENDPOINT] = mw_load_endpoint, [MW_CHUNK_LOG] = mw_load_log,
     [MW_CHUNK_SOCKETS] = mw_load_sockets,   [MW_CHUNK_PORTS] = mw_load_ports,
     [MW_CHUNK_CMA] = mw_load_cma,           [MW_CHUNK_CHOICE] = mw_load_choice,
+    [MW_CHUNK_WINDOW] = mw_load_window,     [MW_CHUNK_IOFILE] = mw_load_iofile,
+    [MW_CHUNK_FLOW] = mw_load_flow,
 };
 
 struct load_source {

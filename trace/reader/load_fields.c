@@ -101,6 +101,7 @@ static const struct nested in_endpoint[] = {{MW_F_ENDPOINT_peer, 0, in_peer}, {0
 static const struct nested in_sockets[] = {{MW_F_SOCKETS_connection, 0, NULL}, {0}};
 static const struct nested in_ports[] = {{MW_F_PORTS_port, 0, NULL}, {0}};
 static const struct nested in_cma[] = {{MW_F_CMA_peer, 0, NULL}, {0}};
+static const struct nested in_flow[] = {{MW_F_FLOW_peers, 3, NULL}, {0}};
 static const struct nested in_choice[] = {{MW_F_CHOICE_item, 0, NULL}, {0}};
 
 static const struct nested *nested_of(unsigned type)
@@ -112,6 +113,7 @@ static const struct nested *nested_of(unsigned type)
         [MW_CHUNK_ATTEMPT] = in_attempt, [MW_CHUNK_ENDPOINT] = in_endpoint,
         [MW_CHUNK_SOCKETS] = in_sockets, [MW_CHUNK_PORTS] = in_ports,
         [MW_CHUNK_CMA] = in_cma,         [MW_CHUNK_CHOICE] = in_choice,
+        [MW_CHUNK_FLOW] = in_flow,
     };
     return type < sizeof tables / sizeof *tables ? tables[type] : NULL;
 }

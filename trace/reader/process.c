@@ -230,3 +230,13 @@ const struct mw_comm *mw_process_comm(const struct mw_process *process, uint64_t
 {
     return id_find(process->comms, process->comm_count, sizeof *process->comms, id);
 }
+
+const struct mw_rma_window *mw_process_window(const struct mw_process *process, uint64_t id)
+{
+    return id_find(process->windows, process->window_count, sizeof *process->windows, id);
+}
+
+const struct mw_iofile *mw_process_iofile(const struct mw_process *process, uint64_t id)
+{
+    return id_find(process->iofiles, process->iofile_count, sizeof *process->iofiles, id);
+}

@@ -168,6 +168,9 @@ enum mw_table {
     MW_TABLE_PORT_ROWS,
     MW_TABLE_CMA,
     MW_TABLE_CHOICES,
+    MW_TABLE_WINDOWS,
+    MW_TABLE_IOFILES,
+    MW_TABLE_FLOWS,
     MW_TABLE_END_
 };
 struct mw_rows {
@@ -268,6 +271,9 @@ enum mw_status mw_load_sockets(struct mw_load *load);
 enum mw_status mw_load_ports(struct mw_load *load);
 enum mw_status mw_load_cma(struct mw_load *load);
 enum mw_status mw_load_choice(struct mw_load *load);
+enum mw_status mw_load_window(struct mw_load *load);
+enum mw_status mw_load_iofile(struct mw_load *load);
+enum mw_status mw_load_flow(struct mw_load *load);
 
 /* Field values (load_fields.c). A field of another kind than expected reads as if it were missing.
  */
@@ -361,7 +367,16 @@ struct mw_port_row {
     struct mw_look look;
     struct mw_port port;
 };
+struct mw_window_row {
+    struct mw_rma_window window;
+    uint32_t given;
+};
+struct mw_iofile_row {
+    struct mw_iofile iofile;
+    uint32_t given;
+};
 extern const struct mw_members mw_endpoint_members; /* load_fabric.c */
+extern const struct mw_members mw_window_members, mw_iofile_members; /* load_objects.c */
 /* A new row; of the size that the table has. NULL with *status. */
 void *mw_rows_add(struct mw_process_entry *entry, enum mw_table table, enum mw_status *status);
 enum mw_status mw_rows_finish(struct mw_process_entry *entry);

@@ -11,7 +11,8 @@
 #include <string.h>
 
 _Static_assert(offsetof(struct mw_attempt, id) == 0 && offsetof(struct mw_endpoint, id) == 0 &&
-                   offsetof(struct mw_log_line, id) == 0 && offsetof(struct mw_cma_peer, pid) == 0,
+                   offsetof(struct mw_log_line, id) == 0 && offsetof(struct mw_cma_peer, pid) == 0 &&
+                   offsetof(struct mw_rma_window, id) == 0 && offsetof(struct mw_iofile, id) == 0,
                "mw_id_order reads the first member");
 _Static_assert(offsetof(struct mw_sockets, when) == offsetof(struct mw_look, when) &&
                    offsetof(struct mw_sockets, time) == offsetof(struct mw_look, time) &&
@@ -73,6 +74,30 @@ static int choice_order(const void *a, const void *b)
     return order ? order : strcmp(x->name, y->name);
 }
 
+static int flow_order(const void *a, const void *b)
+{
+    const struct mw_coll_flow *x = a, *y = b;
+    if (x->comm != y->comm)
+        return x->comm < y->comm ? -1 : 1;
+    return x->peer < y->peer ? -1 : x->peer > y->peer;
+}
+
+static void window_merge(void *earlier, void *later)
+{
+    const struct mw_window_row *from = earlier;
+    struct mw_window_row *to = later;
+    mw_members_fill(&mw_window_members, &to->window, to->given, &from->window);
+    to->given |= from->given;
+}
+
+static void iofile_merge(void *earlier, void *later)
+{
+    const struct mw_iofile_row *from = earlier;
+    struct mw_iofile_row *to = later;
+    mw_members_fill(&mw_iofile_members, &to->iofile, to->given, &from->iofile);
+    to->given |= from->given;
+}
+
 static void endpoint_merge(void *earlier, void *later)
 {
     const struct mw_endpoint_row *from = earlier;
@@ -105,6 +130,9 @@ static const struct table {
     [MW_TABLE_PORT_ROWS] = {sizeof(struct mw_port_row), port_order, NULL},
     [MW_TABLE_CMA] = {sizeof(struct mw_cma_peer), mw_id_order, NULL},
     [MW_TABLE_CHOICES] = {sizeof(struct mw_choice), choice_order, NULL},
+    [MW_TABLE_WINDOWS] = {sizeof(struct mw_window_row), mw_id_order, window_merge},
+    [MW_TABLE_IOFILES] = {sizeof(struct mw_iofile_row), mw_id_order, iofile_merge},
+    [MW_TABLE_FLOWS] = {sizeof(struct mw_coll_flow), flow_order, NULL},
 };
 
 static enum mw_status rows_settle(struct mw_rows *rows, const struct table *table)
@@ -204,6 +232,27 @@ static enum mw_status family_finish(struct mw_process_entry *entry, const struct
     return MW_OK;
 }
 
+/* Rows of which the public sees the beginning only. */
+static enum mw_status beginnings_finish(struct mw_process_entry *entry, enum mw_table which,
+                                        size_t thing, const void **things, size_t *count)
+{
+    const struct mw_vector *rows = &entry->rows[which].vector;
+    void *memory;
+    *count = 0;
+    if (rows->count == 0)
+        return MW_OK;
+    enum mw_status status = mw_pool_take(&entry->trace->pool, rows->count * thing, &memory);
+    if (status != MW_OK)
+        return status;
+    for (size_t i = 0; i < rows->count; i++)
+        memcpy((uint8_t *)memory + i * thing,
+               (const uint8_t *)rows->items + i * tables[which].row, thing);
+    *things = memory;
+    *count = rows->count;
+    rows_drop(entry, which);
+    return MW_OK;
+}
+
 #define PUBLISH(entry, table, items_, count_)                                                      \
     ((entry)->process.items_ = (entry)->rows[table].vector.items,                                  \
      (entry)->process.count_ = (entry)->rows[table].vector.count)
@@ -219,6 +268,14 @@ enum mw_status mw_rows_finish(struct mw_process_entry *entry)
     PUBLISH(entry, MW_TABLE_LOG, log, log_count);
     PUBLISH(entry, MW_TABLE_CMA, cma, cma_count);
     PUBLISH(entry, MW_TABLE_CHOICES, choices, choice_count);
+    PUBLISH(entry, MW_TABLE_FLOWS, flows, flow_count);
+    status = beginnings_finish(entry, MW_TABLE_WINDOWS, sizeof(struct mw_rma_window),
+                               (const void **)&entry->process.windows,
+                               &entry->process.window_count);
+    if (status == MW_OK)
+        status = beginnings_finish(entry, MW_TABLE_IOFILES, sizeof(struct mw_iofile),
+                                   (const void **)&entry->process.iofiles,
+                                   &entry->process.iofile_count);
     for (size_t i = 0; i < sizeof families / sizeof *families && status == MW_OK; i++)
         status = family_finish(entry, &families[i]);
     return status;

@@ -31,6 +31,19 @@ const char *mw_chunk_type_name(unsigned type)
     }
 }
 
+const char *mw_window_flavour_word(enum mw_window_flavour flavour)
+{
+    switch ((int)flavour) {
+#define MW_WINDOW_WORD(number, id, word)                                                           \
+    case number:                                                                                   \
+        return word;
+        MW_WINDOW_LIST(MW_WINDOW_WORD)
+#undef MW_WINDOW_WORD
+    default:
+        return "unknown";
+    }
+}
+
 const char *mw_comm_how_word(enum mw_comm_how how)
 {
     switch ((int)how) {

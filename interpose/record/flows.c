@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What went to whom in collectives whose events have only the sum: an array of amounts for each
+ * communicator that such a collective was called on, by rank. Written as FLOW chunks now and then,
+ * when the communicator is freed and at the end. Counting: the thread that calls, which is alone on
+ * its communicator; the list of arrays has a lock.
+ */
+#include "output/output.h"
+#include "record/coll.h"
+#include "trace/fields.h"
+
+#define MEMORY_MOST ((size_t)64 << 20) /* of all arrays */
+#define EVERY_NS    UINT64_C(1000000000)
+#define STEP        4096 /* ranks that are looked at in one call of the program */
+
+struct mw_flow_table {
+    struct mw_flow_table *next;
+    struct mw_comm_entry *comm;
+    int size, at; /* at: where the next step goes on */
+    struct {
+        _Atomic uint64_t messages, bytes;
+    } amount[];
+};
+
+static struct mw_flow_table *tables;   /* the newest first */
+static struct mw_flow_table *position; /* of the step; NULL: the first */
+static size_t memory_used;
+static _Atomic int changed;
+static _Atomic uint64_t last_time;
+static struct mw_lock lock;
+
+static struct mw_flow_table *table_new(struct mw_comm_entry *comm)
+{
+    int size = comm->inter ? comm->remote_size : comm->size;
+    size_t bytes = sizeof(struct mw_flow_table) +
+                   (size_t)size * sizeof(((struct mw_flow_table *)0)->amount[0]);
+    struct mw_flow_table *table = NULL;
+    bytes = (bytes + 4095) & ~(size_t)4095;
+    mw_lock_take(&lock);
+    if (memory_used + bytes <= MEMORY_MOST && (table = mw_pages(bytes)) != NULL) {
+        memory_used += bytes;
+        table->comm = comm;
+        table->size = size;
+        table->next = tables;
+        tables = table;
+        comm->flow_pages = bytes;
+        comm->flow = table;
+    }
+    mw_lock_drop(&lock);
+    if (!table)
+        mw_health("collective-amounts", "no room for what went to whom in collectives on a "
+                                        "communicator: only the sums are known");
+    return table;
+}
+
+void mw_flow_add(struct mw_comm_entry *comm, int rank, uint64_t bytes)
+{
+    if (!comm || !bytes)
+        return;
+    struct mw_flow_table *table = comm->flow ? comm->flow : table_new(comm);
+    if (!table || rank < 0 || rank >= table->size)
+        return;
+    atomic_fetch_add_explicit(&table->amount[rank].messages, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&table->amount[rank].bytes, bytes, memory_order_relaxed);
+    atomic_store_explicit(&changed, 1, memory_order_relaxed);
+}
+
+/* Ranks [from, to) in one chunk. Under the lock. */
+static void write_ranks(const struct mw_flow_table *table, int from, int to)
+{
+    static uint8_t memory[STEP * 3 * 10 + 64];
+    struct mw_buffer buffer;
+    int any = 0;
+    mw_buffer_init(&buffer, memory, sizeof memory);
+    mw_put_u64(&buffer, MW_F_FLOW_comm, mw_comm_id(table->comm));
+    mw_put_u64(&buffer, MW_F_FLOW_time, mw_now());
+    size_t mark = mw_put_begin(&buffer, MW_F_FLOW_peers);
+    for (int rank = from; rank < to; rank++) {
+        uint64_t messages =
+            atomic_load_explicit(&table->amount[rank].messages, memory_order_relaxed);
+        if (!messages)
+            continue;
+        any = 1;
+        mw_buffer_signed(&buffer, mw_comm_peer(table->comm, rank));
+        mw_buffer_varint(&buffer, messages);
+        mw_buffer_varint(&buffer,
+                         atomic_load_explicit(&table->amount[rank].bytes, memory_order_relaxed));
+    }
+    mw_put_end(&buffer, mark);
+    if (any)
+        mw_output_chunk(MW_CHUNK_FLOW, buffer.data, buffer.size);
+}
+
+static void write_table(const struct mw_flow_table *table)
+{
+    for (int from = 0; from < table->size; from += STEP)
+        write_ranks(table, from, table->size - from < STEP ? table->size : from + STEP);
+}
+
+void mw_flows_flush(void)
+{
+    if (!atomic_load_explicit(&changed, memory_order_relaxed))
+        return;
+    uint64_t now = mw_clock_ns(CLOCK_MONOTONIC);
+    if (now - atomic_load_explicit(&last_time, memory_order_relaxed) < EVERY_NS)
+        return;
+    mw_lock_take(&lock);
+    if (!position) {
+        atomic_store_explicit(&changed, 0, memory_order_relaxed);
+        position = tables;
+    }
+    int left = STEP;
+    while (position && left > 0) {
+        int to = position->size - position->at < left ? position->size : position->at + left;
+        write_ranks(position, position->at, to);
+        left -= to - position->at + 1;
+        position->at = to < position->size ? to : 0;
+        if (!position->at)
+            position = position->next;
+    }
+    if (position) /* the next call goes on */
+        atomic_store_explicit(&changed, 1, memory_order_relaxed);
+    else
+        atomic_store_explicit(&last_time, now, memory_order_relaxed);
+    mw_lock_drop(&lock);
+}
+
+void mw_flows_finish(void)
+{
+    mw_lock_take(&lock);
+    for (const struct mw_flow_table *table = tables; table; table = table->next)
+        write_table(table);
+    mw_lock_drop(&lock);
+}
+
+void mw_flow_end(struct mw_comm_entry *comm)
+{
+    struct mw_flow_table **link = &tables;
+    if (!comm->flow)
+        return;
+    mw_lock_take(&lock);
+    write_table(comm->flow);
+    while (*link && *link != comm->flow)
+        link = &(*link)->next;
+    if (*link)
+        *link = comm->flow->next;
+    if (position == comm->flow)
+        position = comm->flow->next;
+    memory_used -= comm->flow_pages;
+    mw_lock_drop(&lock);
+}
