@@ -278,14 +278,15 @@ static void report(const struct inside *inside, struct mw_findings *out)
     free(pairs);
 }
 
-/* What these ranks use instead of a fabric that failed is told there, and so is that UCX sends
- * large messages through the network because it may not copy them from memory to memory. */
+/* What these ranks use instead of a fabric that failed, or that was not chosen, is told there, and so is
+ * that UCX sends large messages through the network because it may not copy them from memory to memory. */
 static int explained(const struct inside *inside, const struct mw_findings *out)
 {
     const struct mw_finding *fallback = mw_findings_of(out, "fallback");
     const struct mw_way *way = &inside->in->transports->ways.at[inside->way];
     return (fallback && fallback->severity > MW_NOTICE &&
             mw_findings_concern(out, "fallback", &inside->crowd)) ||
+           mw_findings_concern(out, "software-provider", &inside->crowd) ||
            (!strcmp(way->layer, "UCX") &&
             mw_findings_concern(out, "single-copy-refused", &inside->crowd));
 }
