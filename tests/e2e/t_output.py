@@ -11,6 +11,7 @@ import shlex
 import shutil
 
 from harness import Skip, check, command, main, mpi_test, same, tidy
+from mpi import patient
 from trace import Trace
 
 
@@ -43,7 +44,10 @@ def run_with(mpi, folder, out, iterations=50, prepare=None, keep=(), ranks=3, la
             "\n".join("cp -a %s %s/" % (shlex.quote(path), shlex.quote(kept)) for path in keep),
         )
         argv = ["unshare", "-m", "sh", "-c", script]
-    job = command(argv, folder, env=dict(launch_env or {}, TMPDIR=spare))
+    env = dict(launch_env or {}, TMPDIR=spare)
+    job = patient(
+        mpi, env, lambda limit: command(argv, folder, env=env, timeout=limit or 60), out
+    )
     if "unshare:" in job.stderr or "mount:" in job.stderr:
         raise Skip("mounting is not allowed here: %s" % job.stderr.strip())
     return job, spare
@@ -243,23 +247,16 @@ def shm_size_that_mpi_can_bear(mpi, folder):
         "mpich": {"UCX_TLS": "tcp,self", "MPIR_CVAR_NOLOCAL": "1"},
     }[mpi.name]
     for size in ("16k", "64k", "256k"):
-        job = command(
-            [
-                "unshare",
-                "-m",
-                "sh",
-                "-c",
-                "mount -t tmpfs -o size=%s none /dev/shm || exit 99; exec %s"
-                % (
-                    size,
-                    " ".join(
-                        shlex.quote(part)
-                        for part in mpi.launch(3, [mpi.build("ending.c"), "exit0", "50"])
-                    ),
-                ),
-            ],
-            folder,
-            env=env,
+        line = " ".join(
+            shlex.quote(part) for part in mpi.launch(3, [mpi.build("ending.c"), "exit0", "50"])
+        )
+        mounted = "mount -t tmpfs -o size=%s none /dev/shm || exit 99; exec %s" % (size, line)
+        job = patient(
+            mpi,
+            env,
+            lambda limit: command(
+                ["unshare", "-m", "sh", "-c", mounted], folder, env=env, timeout=limit or 60
+            ),
         )
         if job.code == 0:
             return size, env
