@@ -13,6 +13,7 @@ import sys
 import xml.etree.ElementTree as ElementTree
 
 GOOD = ("OK", "EXPECTEDFAIL", "SKIP")
+SAID_LINES, SAID_WIDTH = 24, 400  # of what a failed case said
 
 
 def cases(folder):
@@ -30,15 +31,19 @@ def cases(folder):
             yield suite.get("name"), case.get("name"), outcome, reason
 
 
-def reasons(folder):
-    """{case: why it was skipped}: TAP says it, the JUnit log does not."""
-    found = {}
+def comments(folder):
+    """({case: why it was skipped}, {case: what its failure said}): TAP tells, the JUnit log does not."""
+    skipped, failed, said = {}, {}, None
     with open(os.path.join(folder, "testlog.txt"), errors="replace") as log:
         for line in log:
-            match = re.match(r"ok (\d+ - .*?) # SKIP (.*)$", line)
+            match = re.match(r"(not )?ok (\d+ - .*?)(?: # SKIP (.*))?$", line)
             if match:
-                found[match.group(1)] = match.group(2)
-    return found
+                said = failed.setdefault(match.group(2), []) if match.group(1) else None
+                if match.group(3):
+                    skipped[match.group(2)] = match.group(3)
+            elif said is not None and line.startswith("# ") and len(said) < SAID_LINES:
+                said.append("  " + line[2:].rstrip()[:SAID_WIDTH])
+    return skipped, failed
 
 
 def main(folder):
@@ -46,7 +51,7 @@ def main(folder):
     lines, broken, skipped = [], [], {}
     try:
         failed_in = set()
-        why = reasons(folder)
+        why, said = comments(folder)
         for suite, case, outcome, reason in cases(folder):
             counts[outcome] += 1
             if outcome == "failed":
@@ -57,6 +62,7 @@ def main(folder):
                 skipped.setdefault((suite, reason), []).append(case)
             elif outcome == "failed":
                 lines.append("FAILED: %s: %s" % (suite, case))
+                lines.extend(said.get(case, ()))
         with open(os.path.join(folder, "testlog.json")) as log:
             for line in log:
                 entry = json.loads(line)
