@@ -9,13 +9,14 @@
 
 #include "probe/environment.h"
 #include "probe/sysfile.h"
+#include "probe/timelimit.h"
 
 #define MW_ENV_VARIABLES_MAX 20000
 
 struct mw_env_run {
     struct mw_fact_sink *sink;
     const char *root;
-    uint64_t deadline; /* CLOCK_MONOTONIC ns */
+    struct mw_time_limit limit;
     struct mw_text left_out;
     char left_out_names[512];
     char path[1024];      /* of the file being read, without root */

@@ -9,20 +9,12 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 
 #include "probe/env_run.h"
 
-static uint64_t now_ns(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
-
 int mw_env_late(const struct mw_env_run *run)
 {
-    return now_ns() >= run->deadline;
+    return mw_time_limit_reached(&run->limit);
 }
 
 void mw_env_fact(struct mw_env_run *run, const char *section, const char *key, const char *value,
@@ -133,7 +125,7 @@ static const struct group {
     {"modules", MW_ENV_NODE, mw_env_modules},
 };
 
-/* A group that ended after the deadline may have stopped half-way: it is named too. */
+/* A group that ended after its time may have stopped half-way: it is named too. */
 static void collect(struct mw_env_run *run, unsigned what)
 {
     for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
@@ -169,7 +161,7 @@ void mw_environment_collect_at(struct mw_fact_sink *sink, unsigned what, const c
     }
     run->sink = sink;
     run->root = root;
-    run->deadline = now_ns() + budget_ns;
+    run->limit = mw_time_limit_begin(budget_ns);
     mw_text_init(&run->left_out, run->left_out_names, sizeof run->left_out_names);
     collect(run, what);
     munmap(run, sizeof *run);

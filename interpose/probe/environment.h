@@ -12,7 +12,7 @@
 #include "probe/facts.h"
 
 /* Facts common to the node: kernel, distribution, CPUs and their power settings, memory, network
- * devices with driver, firmware, state and rate, container. At most about MW_ENV_BUDGET_NS; the
+ * devices with driver, firmware, state and rate, container. At most about MW_ENV_BUDGET_NS (timelimit.h); the
  * groups that were left out for that are named in a fact (mpiwatch, environment.left_out). */
 #define MW_ENV_NODE 1u
 /* Facts of this process: settings in its environment (redacted) and in Open MPI's parameter files,

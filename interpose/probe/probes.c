@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "output/output.h"
+#include "probe/timelimit.h"
 #include "record/record.h"
 #include "trace/fields.h"
 
@@ -22,12 +23,8 @@ static const struct mw_probe *const probes[] = {
 static _Atomic uint32_t enabled; /* a bit a probe, set from start to the end of the recording */
 static uint32_t slow;            /* their flush took too long once */
 static _Atomic int busy;         /* a step is in progress */
-/* Of the step in progress, in ns. Where the processor was taken away from us the work was not what
- * took long: then the thread's own time counts, up to a bound. */
-static uint64_t deadline;      /* CLOCK_MONOTONIC_RAW */
-static uint64_t last_deadline; /* the same clock; whatever the thread's time says */
-static uint64_t work_deadline; /* CLOCK_THREAD_CPUTIME_ID */
-#define LAST_LIMITS 10u        /* last_deadline, in limits */
+static struct mw_time_limit limit; /* of the step in progress */
+static int limited;               /* there is one */
 static uint64_t last_flush;
 static _Atomic int finished;
 
@@ -117,11 +114,7 @@ int mw_probe_on(const struct mw_probe *probe)
 
 int mw_probe_late(void)
 {
-    if (!deadline)
-        return 0;
-    uint64_t now = mw_clock_ns(CLOCK_MONOTONIC_RAW);
-    return now > last_deadline ||
-           (now > deadline && mw_clock_ns(CLOCK_THREAD_CPUTIME_ID) > work_deadline);
+    return limited && mw_time_limit_reached(&limit);
 }
 
 static void item_put(struct mw_buffer *buffer, const char *what, const char *name, const char *how,
@@ -155,7 +148,7 @@ static int step_begin(void)
 
 static void step_end(void)
 {
-    deadline = 0;
+    limited = 0;
     atomic_store(&busy, 0);
 }
 
@@ -164,12 +157,10 @@ static int is_on(size_t i)
     return atomic_load_explicit(&enabled, memory_order_relaxed) >> i & 1;
 }
 
-static void limit(size_t i)
+static void limit_begin(size_t i)
 {
-    uint64_t now = mw_clock_ns(CLOCK_MONOTONIC_RAW), most = probes[i]->limit_us * UINT64_C(1000);
-    last_deadline = now + LAST_LIMITS * most;
-    work_deadline = mw_clock_ns(CLOCK_THREAD_CPUTIME_ID) + most;
-    deadline = now + most;
+    limit = mw_time_limit_begin(probes[i]->limit_us * UINT64_C(1000));
+    limited = 1;
 }
 
 /* Which are on, in one chunk; a probe that finds more to say says it later. */
@@ -198,7 +189,7 @@ void mw_probes_start(void)
     for (size_t i = 0; i < PROBES; i++) {
         if (!is_on(i) || !probes[i]->start)
             continue;
-        limit(i);
+        limit_begin(i);
         probes[i]->start();
     }
     step_end();
@@ -211,7 +202,7 @@ void mw_probes_ready(void)
     for (size_t i = 0; i < PROBES; i++) {
         if (!is_on(i) || !probes[i]->ready)
             continue;
-        limit(i);
+        limit_begin(i);
         probes[i]->ready();
     }
     step_end();
@@ -226,7 +217,7 @@ void mw_probes_flush(void)
     for (size_t i = 0; i < PROBES; i++) {
         if (!is_on(i) || !probes[i]->flush || slow >> i & 1)
             continue;
-        limit(i);
+        limit_begin(i);
         uint64_t began = mw_clock_ns(CLOCK_THREAD_CPUTIME_ID);
         probes[i]->flush();
         if (mw_clock_ns(CLOCK_THREAD_CPUTIME_ID) - began >
@@ -270,7 +261,7 @@ void mw_probes_finish(enum mw_end_reason reason)
     for (size_t i = 0; i < PROBES; i++) {
         if (!is_on(i) || !probes[i]->finish)
             continue;
-        limit(i);
+        limit_begin(i);
         probes[i]->finish(reason);
     }
     step_end();

@@ -8,7 +8,6 @@
 import json
 import os
 import shutil
-import signal
 import subprocess
 
 import fabric
@@ -29,16 +28,9 @@ def job(mpi, folder, ranks, options, argv, env=None, preload=True, timeout=90):
         more["MPIWATCH_OUT"] = os.path.join(folder, "job.mpiw")
     more["OMPI_MCA_orte_base_help_aggregate"] = "0"
     line = mpi.launch(ranks, argv)
-    for _ in range(4):
-        run = patient(
-            mpi, more, lambda limit: command(line[:1] + list(options) + line[1:], folder, env=more,
-                                             timeout=limit or timeout), more.get("MPIWATCH_OUT"))
-        if run.code != -signal.SIGSEGV:
-            break
-        # mpirun of Open MPI 4.1.4, which has no library of ours in it, crashes now and then when two ranks
-        # complain at once
-        shutil.rmtree(os.path.join(folder, "job.mpiw"), ignore_errors=True)
-    return run
+    return patient(
+        mpi, more, lambda limit: command(line[:1] + list(options) + line[1:], folder, env=more,
+                                         timeout=limit or timeout), more.get("MPIWATCH_OUT"))
 
 
 def said(text):

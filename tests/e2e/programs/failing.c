@@ -48,10 +48,11 @@ static void receive(int form)
     int class = -1, code = receive_short(form);
     if (code != MPI_SUCCESS)
         MPI_Error_class(code, &class);
-    printf("form %d %s", form,
-           class == MPI_ERR_TRUNCATE || class == MPI_ERR_IN_STATUS ? "truncated" : "otherwise");
     MPI_Recv(buffer, LENGTH, MPI_INT, 0, form, MPI_COMM_WORLD, &status);
-    printf(", then message %d\n", buffer[0]);
+    /* in one piece, as the other rank prints, too */
+    printf("form %d %s, then message %d\n", form,
+           class == MPI_ERR_TRUNCATE || class == MPI_ERR_IN_STATUS ? "truncated" : "otherwise",
+           buffer[0]);
 }
 
 static void send(int form)
