@@ -18,8 +18,8 @@ struct mw_raw_event {
     /* POLL: number of polls, busy clock ticks. ERROR: the code (as int64_t), 0. Both at once: the
      * code, busy ticks, and it counts as one poll. OFFSET: bytes_in is the offset (as int64_t). */
     uint64_t bytes, bytes_in;
-    /* enum mw_event_flag, never ORDINAL: the encoder decides that. With FOREIGN its top byte is that of
-     * the origin. */
+    /* enum mw_event_flag, never ORDINAL: the encoder decides that; and the memory spaces. With FOREIGN
+     * there are none of these, and the top byte is that of the origin. */
     uint32_t flags;
     uint32_t ordinal; /* with COUNTED */
     uint32_t request; /* with REQUEST */

@@ -70,6 +70,8 @@ static void shape_fill(struct mw_shape *shape, const struct mw_shape_tuple *tupl
     memset(shape, 0, sizeof *shape);
     shape->tuple = *tuple;
     shape->flags = (uint32_t)tuple->flags_comm & MW_EVENT_KNOWN_FLAGS & ~(uint32_t)MW_EVENT_ORDINAL;
+    if (shape->flags & MW_EVENT_FOREIGN) /* the origin's upper bits are there instead */
+        shape->flags &= ~(uint32_t)MW_EVENT_SPACES;
     shape->kind = MW_EVENT_KIND_KNOWN(kind) ? (uint8_t)kind : MW_EVENT_CALL;
 }
 

@@ -54,6 +54,12 @@ static char *rewrite_text(struct rewriting *rewriting, enum mw_rule_action actio
         return stand_in(rewriting->names, MW_NAME_BOOT, text);
     case MW_RULE_JOB:
         return stand_in(rewriting->names, MW_NAME_JOB, text);
+    case MW_RULE_WORD:
+        return stand_in(rewriting->names, MW_NAME_WORD, text);
+    case MW_RULE_SERIAL:
+        return stand_in(rewriting->names, MW_NAME_VALUE, text);
+    case MW_RULE_XML:
+        return mw_scrub_xml(rewriting->names, text);
     case MW_RULE_ADDRESS:
         return mw_address_text(rewriting->names, text);
     default:
@@ -132,6 +138,11 @@ static enum mw_status rewrite_field(struct rewriting *rewriting, const struct mw
         if (!field->is_bytes)
             mw_put_u64(rewriting->buffer, field->id,
                        mw_names_process_key(rewriting->names, field->value));
+    } else if (rule->action == MW_RULE_SERIAL && !field->is_bytes) {
+        mw_put_u64(rewriting->buffer, field->id,
+                   field->value ? mw_names_number(rewriting->names, MW_NAME_VALUE,
+                                                  (const char *)&field->value, sizeof field->value)
+                                : 0);
     } else if (!field->is_bytes) {
         return MW_OK; /* a number where there should be a text says nothing */
     } else if (rule->action == MW_RULE_FACT) {

@@ -22,6 +22,9 @@ enum mw_rule_action {
     MW_RULE_ADDRESS, /* a text that is one address */
     MW_RULE_SOCKET,  /* bytes: IP address and port */
     MW_RULE_FABRIC,  /* bytes: an address in the format of its endpoint */
+    MW_RULE_WORD,    /* the name of somebody else's program */
+    MW_RULE_SERIAL,  /* a text or a number that one piece of hardware has */
+    MW_RULE_XML,     /* hwloc's description of a machine */
     MW_RULE_PROCESS, /* the key of a process */
     MW_RULE_FACT,    /* a fact: its value is judged by its key */
     MW_RULE_RECORD,  /* a list of fields, by the rules of `inner` */

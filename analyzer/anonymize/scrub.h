@@ -22,6 +22,9 @@ char *mw_scrub_command(struct mw_names *names, const char *command);
 /* The name of a setting. Short names of hosts ("vm") are not looked for: they are words of the
  * language there. */
 char *mw_scrub_key(struct mw_names *names, const char *key);
+/* hwloc's XML: of what it notes about objects only what is known to say nothing of people and
+ * places stays. */
+char *mw_scrub_xml(struct mw_names *names, const char *xml);
 /* The value of a setting, judged by its name. */
 char *mw_scrub_value(struct mw_names *names, const char *key, const char *value);
 

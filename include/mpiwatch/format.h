@@ -125,6 +125,30 @@ enum mw_chunk_type {
     X(8, error_time)
 #define MW_FIELDS_CHOICE(X) X(1, item)
 #define MW_FIELDS_CHOICEITEM(X) X(1, what) X(2, name) X(3, how) X(4, source)
+#define MW_FIELDS_TOPOLOGY(X)                                                                \
+    X(1, xml) X(2, source) X(3, took) X(4, failure) X(5, slit) X(6, pci) X(7, gpu) X(8, link)
+#define MW_FIELDS_SLIT(X) X(1, node) X(2, distance) X(3, cpus) X(4, memory)
+#define MW_FIELDS_PCI(X)                                                                   \
+    X(1, address) X(2, parent) X(3, class) X(4, vendor) X(5, device) X(6, node) X(7, speed) \
+    X(8, speed_max) X(9, width) X(10, width_max) X(11, driver) X(12, names) X(13, cpus)
+#define MW_FIELDS_GPU(X) X(1, node) X(2, pci) X(3, gpu_id) X(4, name) X(5, unique_id) X(6, hive)
+#define MW_FIELDS_GPULINK(X) \
+    X(1, from) X(2, to) X(3, type) X(4, weight) X(5, min_bandwidth) X(6, max_bandwidth)
+#define MW_FIELDS_PLACEMENT(X)                                                               \
+    X(1, when) X(2, time) X(3, cpus) X(4, process_cpus) X(5, parent_cpus) X(6, parent)       \
+    X(7, cgroup_cpus) X(8, cpu) X(9, node) X(10, policy) X(11, migrations) X(12, involuntary) \
+    X(13, voluntary) X(14, mems) X(15, thread) X(16, foreign) X(18, watched) X(19, unwatched) \
+    X(20, threads)
+#define MW_FIELDS_PLACEDTHREAD(X) X(1, tid) X(2, cpu) X(3, cpus) X(4, ticks) X(5, name) X(6, mpi)
+#define MW_FIELDS_FOREIGN(X) \
+    X(1, pid) X(2, name) X(3, cpu) X(4, busy) X(5, same_user) X(6, parent) X(7, cpus)
+#define MW_FIELDS_DEVICE(X) X(1, device) X(2, time) X(3, visible)
+#define MW_FIELDS_GPUDEVICE(X)                                                                \
+    X(1, runtime) X(2, index) X(3, pci) X(4, name) X(5, memory) X(6, uuid) X(7, peer) X(8, current)
+#define MW_FIELDS_DEVICEPEER(X) X(1, index) X(2, access) X(3, link) X(4, hops)
+#define MW_FIELDS_BUFFER(X) X(1, space)
+#define MW_FIELDS_SPACE(X) \
+    X(1, id) X(2, kind) X(3, runtime) X(4, device) X(5, note) X(6, calls) X(7, bytes)
 
 #define MW_FIELD_ENUM_(chunk, number, id) MW_F_##chunk##_##id = number,
 enum mw_field_number {
@@ -239,6 +263,45 @@ enum mw_field_number {
 #define X(n, id) MW_FIELD_ENUM_(CHOICEITEM, n, id)
     MW_FIELDS_CHOICEITEM(X)
 #undef X
+#define X(n, id) MW_FIELD_ENUM_(TOPOLOGY, n, id)
+    MW_FIELDS_TOPOLOGY(X)
+#undef X
+#define X(n, id) MW_FIELD_ENUM_(SLIT, n, id)
+    MW_FIELDS_SLIT(X)
+#undef X
+#define X(n, id) MW_FIELD_ENUM_(PCI, n, id)
+    MW_FIELDS_PCI(X)
+#undef X
+#define X(n, id) MW_FIELD_ENUM_(GPU, n, id)
+    MW_FIELDS_GPU(X)
+#undef X
+#define X(n, id) MW_FIELD_ENUM_(GPULINK, n, id)
+    MW_FIELDS_GPULINK(X)
+#undef X
+#define X(n, id) MW_FIELD_ENUM_(PLACEMENT, n, id)
+    MW_FIELDS_PLACEMENT(X)
+#undef X
+#define X(n, id) MW_FIELD_ENUM_(PLACEDTHREAD, n, id)
+    MW_FIELDS_PLACEDTHREAD(X)
+#undef X
+#define X(n, id) MW_FIELD_ENUM_(FOREIGN, n, id)
+    MW_FIELDS_FOREIGN(X)
+#undef X
+#define X(n, id) MW_FIELD_ENUM_(DEVICE, n, id)
+    MW_FIELDS_DEVICE(X)
+#undef X
+#define X(n, id) MW_FIELD_ENUM_(GPUDEVICE, n, id)
+    MW_FIELDS_GPUDEVICE(X)
+#undef X
+#define X(n, id) MW_FIELD_ENUM_(DEVICEPEER, n, id)
+    MW_FIELDS_DEVICEPEER(X)
+#undef X
+#define X(n, id) MW_FIELD_ENUM_(BUFFER, n, id)
+    MW_FIELDS_BUFFER(X)
+#undef X
+#define X(n, id) MW_FIELD_ENUM_(SPACE, n, id)
+    MW_FIELDS_SPACE(X)
+#undef X
 };
 
 enum mw_clock_kind { MW_CLOCK_TSC = 1, MW_CLOCK_CNTVCT = 2, MW_CLOCK_MONOTONIC = 3 };
@@ -322,7 +385,34 @@ enum mw_event_flag {
     MW_EVENT_COLLECTIVE = 1 << 19,
     MW_EVENT_OFFSET = 1 << 20,
 };
-#define MW_EVENT_KNOWN_FLAGS (((MW_EVENT_OFFSET << 1) - 1) & ~(1 << 18))
+/* Flags also hold two numbers: the memory spaces (BUFFER) that the call sends from and receives
+ * into; 0 is ordinary host memory, MW_EVENT_SPACE_MORE one of more than there are numbers. */
+#define MW_EVENT_SPACE_SEND_SHIFT 21
+#define MW_EVENT_SPACE_RECEIVE_SHIFT 26
+#define MW_EVENT_SPACE_MASK 31
+#define MW_EVENT_SPACE_MORE 31
+#define MW_EVENT_SPACE_SEND(flags) ((flags) >> MW_EVENT_SPACE_SEND_SHIFT & MW_EVENT_SPACE_MASK)
+#define MW_EVENT_SPACE_RECEIVE(flags) \
+    ((flags) >> MW_EVENT_SPACE_RECEIVE_SHIFT & MW_EVENT_SPACE_MASK)
+#define MW_EVENT_SPACES \
+    (MW_EVENT_SPACE_MASK << MW_EVENT_SPACE_SEND_SHIFT | \
+     MW_EVENT_SPACE_MASK << MW_EVENT_SPACE_RECEIVE_SHIFT)
+#define MW_EVENT_KNOWN_FLAGS ((((MW_EVENT_OFFSET << 1) - 1) & ~(1 << 18)) | MW_EVENT_SPACES)
+
+/* What a memory space is (SPACE.kind): X(number, IDENTIFIER, word in reports). */
+#define MW_MEMORY_LIST(X)               \
+    X(1, PINNED, "pinned host")         \
+    X(2, MANAGED, "managed")            \
+    X(3, DEVICE, "device")              \
+    X(4, REGISTERED, "registered host") \
+    X(5, UNKNOWN, "unknown")
+
+enum mw_memory_kind {
+    MW_MEMORY_HOST = 0, /* ordinary: has no space */
+#define MW_MEMORY_ENUM(number, id, word) MW_MEMORY_##id = number,
+    MW_MEMORY_LIST(MW_MEMORY_ENUM)
+#undef MW_MEMORY_ENUM
+};
 
 /* How a window came to be (WINDOW.flavour): X(number, IDENTIFIER, word in reports). */
 #define MW_WINDOW_LIST(X)      \
@@ -343,7 +433,7 @@ enum { MW_PEER_ANY = -1, MW_PEER_NONE = -2, MW_PEER_UNKNOWN = -3 };
 enum { MW_TAG_ANY = -1 };
 #define MW_PEER_OUTSIDE(rank) (-16 - (rank))
 
-/* When counters were read (SOCKETS.when, PORTS.when). */
+/* When it was looked (SOCKETS.when, PORTS.when, PLACEMENT.when). */
 enum mw_when { MW_WHEN_INIT = 1, MW_WHEN_DURING = 2, MW_WHEN_END = 3 };
 
 enum mw_end_reason {

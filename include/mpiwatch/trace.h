@@ -243,6 +243,105 @@ struct mw_choice {
     const char *what, *name, *how, *source;
 };
 
+/* Where processes sit, what their node is, and GPUs (docs/format.md: TOPOLOGY, PLACEMENT, DEVICE,
+ * BUFFER). CPUs are the kernel's numbers. */
+struct mw_cpu_run { /* first, first + 1, ...: count of them */
+    uint64_t first, count;
+};
+struct mw_slit { /* a NUMA node, with the firmware's distances to all of them, by number */
+    uint64_t node, memory;
+    const uint64_t *distances;
+    size_t distance_count;
+    const struct mw_cpu_run *cpus;
+    size_t cpu_runs;
+};
+struct mw_pci {
+    const char *address, *parent; /* "0000:c1:00.0"; parent "": a host bridge */
+    uint64_t class_code, vendor, device;
+    int64_t node;                                  /* NUMA node; -1 not known */
+    uint64_t speed, speed_max, width, width_max; /* MT/s, lanes; 0 not known */
+    const char *driver, *names;
+    const struct mw_cpu_run *cpus;
+    size_t cpu_runs;
+};
+struct mw_gpu { /* of the amdgpu driver's list */
+    uint64_t node;
+    const char *pci, *name;
+    uint64_t gpu_id, unique_id, hive;
+};
+struct mw_gpu_link {
+    uint64_t from, to, type, weight, min_bandwidth, max_bandwidth; /* MB/s; 0 not known */
+};
+struct mw_topology {
+    const uint8_t *xml; /* hwloc's; NULL or size 0: none, and `failure` says why */
+    size_t xml_size;
+    const char *source, *failure;
+    uint64_t took_ns;
+    const struct mw_slit *slit;      /* by node */
+    const struct mw_pci *pci;        /* by address */
+    const struct mw_gpu *gpus;       /* by node */
+    const struct mw_gpu_link *links; /* by from, to, type */
+    size_t slit_count, pci_count, gpu_count, link_count;
+};
+struct mw_placed_thread {
+    uint64_t tid;
+    int64_t cpu;                   /* the last one; -1 not known */
+    const struct mw_cpu_run *cpus; /* none: as the thread's that calls MPI */
+    size_t cpu_runs;
+    uint64_t ticks; /* of processor time, 100 a second */
+    const char *name;
+    int mpi;
+};
+struct mw_foreign { /* a busy process of the node that the recorded one did not start */
+    uint64_t pid, parent, busy; /* percent of one processor since the look before */
+    const char *name;
+    int64_t cpu; /* the last one; -1 not known */
+    int same_user;
+    const struct mw_cpu_run *cpus;
+    size_t cpu_runs;
+};
+struct mw_placement { /* one look at where a process may run and does */
+    enum mw_when when;
+    uint64_t time;
+    const struct mw_cpu_run *cpus; /* of the thread that calls MPI */
+    size_t cpu_runs;
+    const struct mw_cpu_run *process_cpus; /* of the main thread, where they differ */
+    size_t process_cpu_runs;
+    const struct mw_cpu_run *parent_cpus; /* of the parent process */
+    size_t parent_cpu_runs;
+    const struct mw_cpu_run *cgroup_cpus;
+    size_t cgroup_cpu_runs;
+    const struct mw_cpu_run *mems; /* memory nodes */
+    size_t mem_runs;
+    const char *parent, *policy;
+    int64_t cpu, node, migrations; /* -1 not known */
+    uint64_t involuntary, voluntary, thread_total;
+    uint64_t watched_ns, unwatched; /* of the look for foreign processes; 0: there was none */
+    const struct mw_placed_thread *threads; /* by tid */
+    const struct mw_foreign *foreign;       /* by pid */
+    size_t thread_count, foreign_count;
+};
+struct mw_device_peer {
+    uint64_t index, access, hops;
+    const char *link;
+};
+struct mw_device { /* a GPU that a process can use */
+    const char *runtime;
+    uint64_t index;
+    const char *pci, *name, *uuid;
+    uint64_t memory;
+    int current;
+    const struct mw_device_peer *peers;
+    size_t peer_count;
+};
+struct mw_memory_space {
+    uint64_t id;
+    enum mw_memory_kind kind;
+    const char *runtime, *note;
+    int64_t device; /* index; -1 none */
+    uint64_t calls, bytes;
+};
+
 struct mw_process {
     uint64_t key;
     const char *host;
@@ -298,6 +397,13 @@ struct mw_process {
     uint64_t flow_time; /* when these amounts were read */
     uint64_t log_lost; /* lines that found no room */
     uint64_t cma_time; /* when these counts were read */
+    const struct mw_topology *topology;     /* NULL: another process of the node has it, or nobody */
+    const struct mw_placement *placements;  /* by time, then when */
+    const struct mw_device *devices;        /* by runtime, then index */
+    const struct mw_memory_space *spaces;   /* by id */
+    size_t placement_count, device_count, space_count;
+    uint64_t device_time;        /* when they were read */
+    const char *devices_visible; /* which settings leave devices out */
 };
 
 /* Processes, those with a rank first and by rank. */
@@ -325,7 +431,7 @@ double mw_process_span_ns(const struct mw_process *process, uint64_t ticks);
 /* One event (docs/format.md section 5). */
 struct mw_event {
     enum mw_event_kind kind;
-    uint32_t flags; /* enum mw_event_flag */
+    uint32_t flags; /* enum mw_event_flag, MW_EVENT_SPACE_SEND, MW_EVENT_SPACE_RECEIVE */
     uint64_t function;
     uint64_t start, end; /* PART: those of its call */
     int64_t comm;        /* id; -1 none */
@@ -374,6 +480,8 @@ const char *mw_chunk_type_name(unsigned type);
 const char *mw_comm_how_word(enum mw_comm_how how);
 /* The word for how a window was made, "unknown" for others. */
 const char *mw_window_flavour_word(enum mw_window_flavour flavour);
+/* The word for a kind of memory, "unknown" for others. */
+const char *mw_memory_kind_word(enum mw_memory_kind kind);
 
 /* Raw access, for tools that copy, filter or index traces: every whole chunk with a right checksum,
  * in file order. The payload is as stored. */

@@ -47,6 +47,8 @@ class Process:
         self.attempts, self.endpoints, self.log, self.log_lost = {}, {}, {}, 0
         self.sockets, self.ports, self.cma, self.cma_time, self.choices = {}, {}, {}, 0, {}
         self.windows, self.iofiles, self.flows, self.flow_time = {}, {}, {}, 0
+        self.topology, self.placements, self.spaces = None, {}, {}
+        self.devices, self.device_time, self.visible = {}, 0, ""
         self.chunks = []     # of events
 
     def add(self, name, fields, place):
@@ -165,6 +167,38 @@ class Process:
         peers = fields["peers"]
         for peer, messages, amount in zip(peers[::3], peers[1::3], peers[2::3]):
             self.flows[less_one(fields["comm"]), unzigzag(peer)] = (messages, amount)
+
+    KEYS = {"slit": ("node",), "pci": ("address",), "gpu": ("node",), "link": ("from", "to", "type")}
+
+    def add_topology(self, fields):
+        if self.topology is None:
+            self.topology = {**read_list(b"", CHUNKS["TOPOLOGY"]), **{name: {} for name in self.KEYS}}
+        for name in fields["given"] - set(self.KEYS):
+            self.topology[name] = fields[name]
+        for name, key in self.KEYS.items():
+            for row in fields[name]:
+                self.topology[name][tuple(row[part] for part in key)] = row
+
+    def add_placement(self, fields):
+        known, threads, foreign = self.placements.setdefault(
+            (fields["time"], small(fields["when"], 0)),
+            (read_list(b"", CHUNKS["PLACEMENT"]), {}, {}))
+        for name in fields["given"]:
+            known[name] = fields[name]
+        threads.update((thread["tid"], thread) for thread in fields["thread"])
+        foreign.update((process["pid"], process) for process in fields["foreign"])
+
+    def add_device(self, fields):
+        for device in fields["device"]:
+            self.devices[device["runtime"], device["index"]] = device
+        if "time" in fields["given"]:
+            self.device_time = fields["time"]
+        if "visible" in fields["given"]:
+            self.visible = fields["visible"]
+
+    def add_buffer(self, fields):
+        for space in fields["space"]:
+            self.spaces[space["id"]] = space
 
     def open_calls(self):
         end = self.last.get("END")
@@ -501,6 +535,61 @@ def print_objects(process):
         emit("flow", comm=comm, peer=peer, messages=messages, bytes=amount)
 
 
+def cpus(values):
+    return list(zip(values[::2], values[1::2]))
+
+
+PCI = ("address", "parent", "class", "vendor", "device")
+PCI_LINK = ("speed", "speed_max", "width", "width_max", "driver", "names")
+
+
+def print_topology(process):
+    topology = process.topology
+    if topology is None:
+        return
+    emit("topology", xml=topology["xml"].hex(), **pick(topology, "source", "took", "failure"))
+    for _, row in sorted(topology["slit"].items()):
+        emit("slit", **pick(row, "node", "memory", "distance"), cpus=cpus(row["cpus"]))
+    for _, row in sorted(topology["pci"].items()):
+        emit("pci", **pick(row, *PCI), node=less_one(row["node"]), **pick(row, *PCI_LINK),
+             cpus=cpus(row["cpus"]))
+    for _, row in sorted(topology["gpu"].items()):
+        emit("gpu", **pick(row, "node", "pci", "gpu_id", "name", "unique_id", "hive"))
+    for _, row in sorted(topology["link"].items()):
+        emit("link", **pick(row, "from", "to", "type", "weight", "min_bandwidth", "max_bandwidth"))
+
+
+MASKS = ("cpus", "process_cpus", "parent_cpus", "cgroup_cpus", "mems")
+
+
+def print_placements(process):
+    for (time, when), (look, threads, foreign) in sorted(process.placements.items(),
+                                                         key=lambda item: item[0]):
+        emit("placement", when=when, time=time, **{name: cpus(look[name]) for name in MASKS},
+             **pick(look, "parent", "policy"),
+             **{name: less_one(look[name]) for name in ("cpu", "node", "migrations")},
+             **pick(look, "involuntary", "voluntary", "threads", "watched", "unwatched"))
+        for _, row in sorted(threads.items()):
+            emit("placed_thread", tid=row["tid"], cpu=less_one(row["cpu"]), cpus=cpus(row["cpus"]),
+                 **pick(row, "ticks", "name"), mpi=int(row["mpi"] != 0))
+        for _, row in sorted(foreign.items()):
+            emit("foreign", **pick(row, "pid", "parent", "name", "busy"), cpu=less_one(row["cpu"]),
+                 same_user=int(row["same_user"] != 0), cpus=cpus(row["cpus"]))
+
+
+def print_devices(process):
+    if process.devices:
+        emit("devices", time=process.device_time, visible=process.visible)
+    for _, row in sorted(process.devices.items()):
+        emit("device", **pick(row, "runtime", "index", "pci", "name", "memory", "uuid"),
+             current=int(row["current"] != 0))
+        for peer in row["peer"]:
+            emit("device_peer", **pick(peer, "index", "access", "link", "hops"))
+    for _, row in sorted(process.spaces.items()):
+        emit("space", id=row["id"], kind=small(row["kind"], 0), runtime=row["runtime"],
+             device=less_one(row["device"]), **pick(row, "note", "calls", "bytes"))
+
+
 def print_thread(process, thread, with_events):
     known = process.threads.get(thread, read_list(b"", CHUNKS["THREAD"]))
     emit("thread", thread=thread, tid=known["tid"], name=known["name"],
@@ -533,6 +622,9 @@ def print_trace(trace, with_events):
         print_fabric(process)
         print_kernel(process)
         print_objects(process)
+        print_topology(process)
+        print_placements(process)
+        print_devices(process)
         opened = process.open_calls()
         threads = set(process.threads) | {chunk.thread for chunk in process.chunks if chunk.count}
         threads |= {call["thread"] for call in opened["call"]} if opened else set()

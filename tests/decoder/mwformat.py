@@ -18,7 +18,7 @@ TYPES = dict(enumerate(
     "FILE JOB PROCESS RANK CLOCK MODULES SITES COMM EVENTS COUNTS OPEN HEALTH ENVIRONMENT END "
     "COST THREAD".split(), 1))
 TYPES.update({19: "ATTEMPT", 20: "ENDPOINT", 21: "LOG", 22: "SOCKETS", 23: "PORTS", 24: "WINDOW",
-              25: "IOFILE", 31: "CMA", 32: "CHOICE", 33: "FLOW"})
+              25: "IOFILE", 17: "TOPOLOGY", 18: "PLACEMENT", 28: "DEVICE", 29: "BUFFER", 31: "CMA", 32: "CHOICE", 33: "FLOW"})
 
 CALL, SEND, RECV, DONE, COLL, POLL = range(1, 7)
 RMA, EPOCH, READ, WRITE, FILE = range(8, 13)
@@ -26,7 +26,8 @@ KINDS = (CALL, SEND, RECV, DONE, COLL, POLL, RMA, EPOCH, READ, WRITE, FILE)
 FLAGS = ("PART ERROR NESTED REQUEST FOREIGN ORDINAL COUNTED STATUS MATCHED ANY_SOURCE ANY_TAG "
          "CANCELLED PERSISTENT FREED INTER SYNC BUFFERED READY - COLLECTIVE OFFSET").split()
 FLAG = {name: 1 << bit for bit, name in enumerate(FLAGS) if name != "-"}
-ALL_FLAGS = sum(FLAG.values())
+SPACES = 0x3FF << 21  # two numbers: memory spaces
+ALL_FLAGS = sum(FLAG.values()) | SPACES
 PEER_NONE = -2
 
 
@@ -188,6 +189,21 @@ PORT = describe("1 name:text 2 kind:text 3 number 4 received 5 sent 6 rate 7 sta
                 "9 address:text")
 CMA_PEER = describe("1 pid 2 reads 3 read 4 writes 5 written 6 refused 7 error 8 error_time")
 CHOICE_ITEM = describe("1 what:text 2 name:text 3 how:text 4 source:text")
+SLIT = describe("1 node 4 memory") + [Field(2, "distance", "packed"),
+                                      Field(3, "cpus", "packed", group=2)]
+PCI = describe("1 address:text 2 parent:text 3 class 4 vendor 5 device 6 node 7 speed 8 speed_max "
+               "9 width 10 width_max 11 driver:text 12 names:text") + [
+                   Field(13, "cpus", "packed", group=2)]
+GPU = describe("1 node 2 pci:text 3 gpu_id 4 name:text 5 unique_id 6 hive")
+GPU_LINK = describe("1 from 2 to 3 type 4 weight 5 min_bandwidth 6 max_bandwidth")
+PLACED_THREAD = describe("1 tid 2 cpu 4 ticks 5 name:text 6 mpi") + [
+    Field(3, "cpus", "packed", group=2)]
+FOREIGN = describe("1 pid 2 name:text 3 cpu 4 busy 5 same_user 6 parent") + [
+    Field(7, "cpus", "packed", group=2)]
+DEVICE_PEER = describe("1 index 2 access 3 link:text 4 hops")
+GPU_DEVICE = describe("1 runtime:text 2 index 3 pci:text 4 name:text 5 memory 6 uuid:text "
+                      "8 current") + [Field(7, "peer", "record", True, DEVICE_PEER)]
+SPACE = describe("1 id 2 kind 3 runtime:text 4 device 5 note:text 6 calls 7 bytes")
 
 CHUNKS = {
     "FILE": describe("1 writer:text 2 host:text 3 boot_id:text 4 pid_ns 5 mnt_ns 6 user_ns"),
@@ -230,6 +246,18 @@ CHUNKS = {
     "FLOW": [Field(1, "comm"), Field(2, "peers", "packed", group=3), Field(3, "time")],
     "CMA": [Field(1, "peer", "record", True, CMA_PEER), Field(2, "time")],
     "CHOICE": [Field(1, "item", "record", True, CHOICE_ITEM)],
+    "TOPOLOGY": describe("1 xml:bytes 2 source:text 3 took 4 failure:text") + [
+        Field(5, "slit", "record", True, SLIT), Field(6, "pci", "record", True, PCI),
+        Field(7, "gpu", "record", True, GPU), Field(8, "link", "record", True, GPU_LINK)],
+    "PLACEMENT": describe("1 when 2 time 6 parent:text 8 cpu 9 node 10 policy:text 11 migrations "
+                          "12 involuntary 13 voluntary 18 watched 19 unwatched 20 threads") + [
+        *(Field(number, name, "packed", group=2) for number, name in (
+            (3, "cpus"), (4, "process_cpus"), (5, "parent_cpus"), (7, "cgroup_cpus"),
+            (14, "mems"))),
+        Field(15, "thread", "record", True, PLACED_THREAD),
+        Field(16, "foreign", "record", True, FOREIGN)],
+    "DEVICE": describe("2 time 3 visible:text") + [Field(1, "device", "record", True, GPU_DEVICE)],
+    "BUFFER": [Field(1, "space", "record", True, SPACE)],
 }
 
 

@@ -63,7 +63,7 @@ class Random:
             item = dict(self.random.choice(shapes))
         else:
             item = w.event(self.random.choice(mwformat.KINDS),
-                           flags=self.random.getrandbits(21) & mwformat.ALL_FLAGS,
+                           flags=self.random.getrandbits(31) & mwformat.ALL_FLAGS,
                            function=self.number(), comm=(self.number() >> 1) - 1,
                            peer=self.signed(), tag=self.signed(), bytes=self.number(),
                            bytes_in=self.number(), site=self.number())

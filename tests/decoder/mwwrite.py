@@ -22,11 +22,18 @@ TYPE = {name: number for number, name in enumerate(
     "FILE JOB PROCESS RANK CLOCK MODULES SITES COMM EVENTS COUNTS OPEN HEALTH ENVIRONMENT END COST "
     "THREAD".split(), 1)}
 TYPE.update(ATTEMPT=19, ENDPOINT=20, LOG=21, SOCKETS=22, PORTS=23, CMA=31, CHOICE=32,
-            WINDOW=24, IOFILE=25, FLOW=33)
+            WINDOW=24, IOFILE=25, FLOW=33, TOPOLOGY=17, PLACEMENT=18, DEVICE=28, BUFFER=29)
 
 PART, ERROR, NESTED, REQUEST, FOREIGN, ORDINAL, COUNTED, STATUS, MATCHED, ANY_SOURCE, ANY_TAG, \
     CANCELLED, PERSISTENT, FREED, INTER, SYNC, BUFFERED, READY = (1 << bit for bit in range(18))
 COLLECTIVE, OFFSET = 1 << 19, 1 << 20
+
+
+def spaces(send=0, receive=0):
+    """Flags: the memory spaces that a call sends from and receives into."""
+    return send << 21 | receive << 26
+
+
 CALL, SEND, RECV, DONE, COLL, POLL = range(1, 7)
 RMA, EPOCH, READ, WRITE, FILE = range(8, 13)
 MASK = (1 << 64) - 1

@@ -44,7 +44,7 @@ void fuzz_fields(const uint8_t *data, size_t size)
     }
     CHECK(status == MW_END || status == MW_ERR_CORRUPT);
     CHECK((status == MW_END) == (mw_fields_check(0, data, size) == MW_OK));
-    for (unsigned type = 0; type <= MW_CHUNK_CHOICE + 1; type++)
+    for (unsigned type = 0; type <= MW_CHUNK_FLOW + 1; type++)
         if (mw_fields_check(type, data, size) == MW_OK)
             CHECK(status == MW_END);
     if (!buffer.overflow)

@@ -211,6 +211,89 @@ static void walk_objects(const struct mw_process *process)
     }
 }
 
+static void use_cpus(const struct mw_cpu_run *runs, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        sink += runs[i].first + runs[i].count;
+}
+
+static void walk_topology(const struct mw_topology *topology)
+{
+    if (!topology)
+        return;
+    use_bytes(topology->xml, topology->xml_size);
+    use_text(topology->source);
+    use_text(topology->failure);
+    for (size_t i = 0; i < topology->slit_count; i++) {
+        const struct mw_slit *slit = &topology->slit[i];
+        CHECK(i == 0 || slit[-1].node < slit->node);
+        use_bytes(slit->distances, slit->distance_count * sizeof *slit->distances);
+        use_cpus(slit->cpus, slit->cpu_runs);
+    }
+    for (size_t i = 0; i < topology->pci_count; i++) {
+        const struct mw_pci *pci = &topology->pci[i];
+        CHECK(i == 0 || strcmp(pci[-1].address, pci->address) < 0);
+        CHECK(pci->node >= -1);
+        use_text(pci->parent);
+        use_text(pci->driver);
+        use_text(pci->names);
+        use_cpus(pci->cpus, pci->cpu_runs);
+    }
+    for (size_t i = 0; i < topology->gpu_count; i++) {
+        CHECK(i == 0 || topology->gpus[i - 1].node < topology->gpus[i].node);
+        use_text(topology->gpus[i].pci);
+        use_text(topology->gpus[i].name);
+    }
+    for (size_t i = 1; i < topology->link_count; i++)
+        CHECK(topology->links[i - 1].from <= topology->links[i].from);
+}
+
+static void walk_placements(const struct mw_process *process)
+{
+    for (size_t i = 0; i < process->placement_count; i++) {
+        const struct mw_placement *look = &process->placements[i];
+        CHECK(i == 0 || look[-1].time <= look->time);
+        CHECK(look->cpu >= -1 && look->node >= -1 && look->migrations >= -1);
+        use_cpus(look->cpus, look->cpu_runs);
+        use_cpus(look->process_cpus, look->process_cpu_runs);
+        use_cpus(look->parent_cpus, look->parent_cpu_runs);
+        use_cpus(look->cgroup_cpus, look->cgroup_cpu_runs);
+        use_cpus(look->mems, look->mem_runs);
+        use_text(look->parent);
+        use_text(look->policy);
+        for (size_t t = 0; t < look->thread_count; t++) {
+            CHECK(t == 0 || look->threads[t - 1].tid < look->threads[t].tid);
+            use_text(look->threads[t].name);
+            use_cpus(look->threads[t].cpus, look->threads[t].cpu_runs);
+        }
+        for (size_t f = 0; f < look->foreign_count; f++) {
+            CHECK(f == 0 || look->foreign[f - 1].pid < look->foreign[f].pid);
+            use_text(look->foreign[f].name);
+            use_cpus(look->foreign[f].cpus, look->foreign[f].cpu_runs);
+        }
+    }
+}
+
+static void walk_devices(const struct mw_process *process)
+{
+    use_text(process->devices_visible);
+    for (size_t i = 0; i < process->device_count; i++) {
+        const struct mw_device *device = &process->devices[i];
+        const char *const texts[] = {device->runtime, device->pci, device->name, device->uuid};
+        for (size_t t = 0; t < sizeof texts / sizeof *texts; t++)
+            use_text(texts[t]);
+        for (size_t p = 0; p < device->peer_count; p++)
+            use_text(device->peers[p].link);
+    }
+    for (size_t i = 0; i < process->space_count; i++) {
+        const struct mw_memory_space *space = &process->spaces[i];
+        CHECK(i == 0 || space[-1].id < space->id);
+        use_text(mw_memory_kind_word(space->kind));
+        use_text(space->runtime);
+        use_text(space->note);
+    }
+}
+
 static void walk_calls(const mw_trace *trace, const struct mw_process *process, uint64_t thread)
 {
     mw_cursor *cursor;
@@ -255,6 +338,9 @@ static void walk_trace(const mw_trace *trace, size_t size)
         walk_rest(process);
         walk_fabric(process);
         walk_objects(process);
+        walk_topology(process->topology);
+        walk_placements(process);
+        walk_devices(process);
         for (size_t t = 0; t < process->thread_count; t++) {
             CHECK(t == 0 || process->threads[t - 1].index < process->threads[t].index);
             use_text(process->threads[t].name);

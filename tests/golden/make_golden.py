@@ -529,11 +529,100 @@ def objects():
     return out + b"".join(bad) + events(object_events(), A, shift=1)
 
 
+XML = b"""<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE topology SYSTEM "hwloc2.dtd">
+<topology version="2.0">
+  <object type="Machine" os_index="0" cpuset="0x000000ff" nodeset="0x00000003" gp_index="1">
+    <info name="HostName" value="node1" /><info name="CPUModel" value="EPYC" />
+    <info name="DMIBoardSerial" value="serial-1" />
+    <object type="OSDev" name="mlx5_0" osdev_type="3" gp_index="9"/>
+    <userdata name="u" length="3">abc</userdata>
+  </object>
+</topology>
+"""
+
+
+def topology():
+    """A node's facts, added up; the later record of a key counts."""
+    one = {"node": 0, "distance": [10, 32], "cpus": [0, 4, 16, 4], "memory": 1 << 36}
+    nic = {"address": "0000:c1:00.0", "parent": "0000:c0:01.1", "class": 0x020700, "vendor": 0x15b3,
+           "device": 0x101b, "node": 2, "speed": 8000, "speed_max": 16000, "width": 8,
+           "width_max": 16, "driver": "mlx5_core", "names": "mlx5_0 ib0", "cpus": [4, 4]}
+    gpu = {"node": 4, "pci": "0000:d1:00.0", "gpu_id": 50000, "name": "gfx90a", "unique_id": MASK,
+           "hive": 0x1234}
+    link = {"from": 4, "to": 5, "type": 11, "weight": 15, "min_bandwidth": 50000,
+            "max_bandwidth": 200000}
+    out = chunk("TOPOLOGY", xml=XML, source="hwloc 2.9.0", took=12345678, slit=[one], pci=[nic],
+                gpu=[gpu], link=[link, {**link, "from": 5, "to": 4}], process=A, zstd=True)
+    out += chunk("TOPOLOGY", failure="without I/O devices: more than 512", link=[
+        {**link, "weight": 30}, {**link, "type": 2}], process=A)
+    out += chunk("TOPOLOGY", slit=[{"node": 1, "distance": [32, 10]}, {**one, "memory": 5}, {}],
+                 pci=[{"address": "0000:c0:01.1", "class": 0x060400}, {"node": MASK}], process=A)
+    odd = [number(1, 5), number(5, 5), text(3, "x"), text(2, "file of alice")]
+    return out + chunk("TOPOLOGY", xml=XML, process=B) + chunk("TOPOLOGY", *odd, process=B)
+
+
+def placements():
+    first = {"cpus": [0, 8, 64, 8], "parent_cpus": [0, 128], "parent": "orted",
+             "cgroup_cpus": [0, 128], "cpu": 4, "node": 1, "policy": "default", "migrations": 3,
+             "involuntary": 1, "voluntary": 200, "mems": [0, 2], "threads": 3}
+    threads = [{"tid": 1000, "cpu": 4, "ticks": 77, "name": "halo", "mpi": 1},
+               {"tid": 1001, "cpu": 65, "cpus": [64, 1], "ticks": 5, "name": "async"}]
+    spinner = {"pid": 77, "name": "spin", "cpu": 4, "busy": 99, "same_user": 1, "parent": 1,
+               "cpus": [0, 1]}
+    out = chunk("PLACEMENT", when=1, time=100, thread=threads, process=A, **first)
+    out += chunk("PLACEMENT", when=3, time=900, **{**first, "cpu": 9}, process=A)
+    out += chunk("PLACEMENT", when=3, time=900, watched=10**9, unwatched=4, foreign=[
+        spinner, {"pid": 5}, {**spinner, "busy": 50}], thread=threads[:1], process=A)
+    out += chunk("PLACEMENT", when=3, time=900, policy="bind:0", thread=[{"tid": 1000}], process=A)
+    out += chunk("PLACEMENT", number(3, 1), text(8, "x"), process_cpus=[5, 1, 1, MASK], process=A)
+    return out + chunk("PLACEMENT", when=1 << 31, process=B)
+
+
+def devices():
+    peers = [{"index": 1, "access": 1, "link": "xgmi", "hops": 1}, {}]
+    hip = {"runtime": "hip", "index": 0, "pci": "0000:d1:00.0", "name": "AMD Instinct MI250X",
+           "memory": 1 << 36, "uuid": "GPU-deadbeef01234567", "peer": peers, "current": 1}
+    out = chunk("DEVICE", device=[hip, {**hip, "index": 1, "current": 0, "peer": peers[:1]}],
+                time=500, visible="ROCR_VISIBLE_DEVICES=2,3", process=A)
+    out += chunk("DEVICE", device=[{**hip, "peer": []}, {"runtime": "cuda", "index": MASK}],
+                 process=A)
+    out += chunk("DEVICE", number(1, 1), visible="", process=B)
+    spaces = [{"id": 1, "kind": 3, "runtime": "hip", "device": 1, "calls": 5, "bytes": 1 << 40},
+              {"id": 2, "kind": 1 << 31, "note": "IPC memory of another process"}]
+    out += chunk("BUFFER", space=spaces, process=A)
+    return out + chunk("BUFFER", space=[{"id": 1, "kind": 1}, {"id": 30, "kind": 4}], process=A)
+
+
+def placement():
+    """What a node is, where its processes sit, GPUs and the memory of messages."""
+    items = [
+        event(w.SEND, function=1, comm=0, peer=1, tag=5, bytes=8, start=1000, end=1010,
+              flags=w.COUNTED | w.spaces(send=1), ordinal=0),
+        event(w.RECV, function=2, comm=0, peer=1, tag=5, bytes_in=8, start=1020, end=1030,
+              flags=w.COUNTED | w.STATUS | w.spaces(receive=30), ordinal=0),
+        event(w.COLL, function=61, comm=0, peer=-1, bytes=8, bytes_in=8, start=1040, end=1050,
+              flags=w.COUNTED | w.spaces(31, 2), ordinal=0),
+        event(w.RMA, function=99, comm=0, peer=1, tag=0, bytes=8, start=1060, end=1070,
+              flags=w.spaces(send=16)),
+    ]
+    bad = [chunk("TOPOLOGY", data(5, data(2, b"\x80")), text(2, "bad"), process=A),
+           chunk("TOPOLOGY", record(6, packed(13, [1])), text(2, "bad"), process=A),
+           chunk("PLACEMENT", number(2, 100), packed(3, [1, 2, 3]), process=A),
+           chunk("PLACEMENT", number(2, 100), record(16, packed(7, [5])), process=A),
+           chunk("PLACEMENT", number(2, 100), record(15, packed(3, [5])), process=A),
+           chunk("DEVICE", record(1, data(7, b"\x80")), number(2, 9), process=A),
+           chunk("BUFFER", data(1, b"\x80"), process=A)]
+    out = process_chunk(A, 0) + rank_chunk(A, 0) + topology() + placements() + devices()
+    return out + b"".join(bad) + events(w.give_ordinals(items), A)
+
+
 TRACES = {
     "full.mpiw": full, "folder.mpiw": folder, "hang.mpiw": hang, "edges.mpiw": edges,
     "damaged.mpiw": damaged, "malformed.mpiw": malformed, "malformed-events.mpiw": malformed_events,
     "facts.mpiw": facts, "deep.mpiw": deep, "fabric.mpiw": fabric,
     "malformed-fabric.mpiw": malformed_fabric, "objects.mpiw": objects,
+    "placement.mpiw": placement,
 }
 
 

@@ -67,8 +67,10 @@ static inline struct mw_event event_expected(const struct mw_raw_event *raw, uin
         event.request = raw->request;
         event.origin = thread;
     }
-    if (raw->flags & MW_EVENT_FOREIGN)
-        event.origin = raw->origin;
+    if (raw->flags & MW_EVENT_FOREIGN) {
+        event.flags &= ~(uint32_t)MW_EVENT_SPACES;
+        event.origin = raw->origin | raw->flags >> MW_ORIGIN_HIGH_SHIFT << 8;
+    }
     if (raw->kind == MW_EVENT_POLL) {
         event.polls = raw->flags & MW_EVENT_ERROR ? 1 : raw->bytes;
         event.busy = raw->bytes_in >> shift << shift;

@@ -22,7 +22,9 @@ static const mw_loader loaders[] = {
     [MW_CHUNK_SOCKETS] = mw_load_sockets,   [MW_CHUNK_PORTS] = mw_load_ports,
     [MW_CHUNK_CMA] = mw_load_cma,           [MW_CHUNK_CHOICE] = mw_load_choice,
     [MW_CHUNK_WINDOW] = mw_load_window,     [MW_CHUNK_IOFILE] = mw_load_iofile,
-    [MW_CHUNK_FLOW] = mw_load_flow,
+    [MW_CHUNK_FLOW] = mw_load_flow,         [MW_CHUNK_TOPOLOGY] = mw_load_topology,
+    [MW_CHUNK_PLACEMENT] = mw_load_placement, [MW_CHUNK_DEVICE] = mw_load_device,
+    [MW_CHUNK_BUFFER] = mw_load_buffer,
 };
 
 struct load_source {

@@ -103,6 +103,26 @@ static const struct nested in_ports[] = {{MW_F_PORTS_port, 0, NULL}, {0}};
 static const struct nested in_cma[] = {{MW_F_CMA_peer, 0, NULL}, {0}};
 static const struct nested in_flow[] = {{MW_F_FLOW_peers, 3, NULL}, {0}};
 static const struct nested in_choice[] = {{MW_F_CHOICE_item, 0, NULL}, {0}};
+static const struct nested in_slit[] = {{MW_F_SLIT_distance, 1, NULL}, {MW_F_SLIT_cpus, 2, NULL}, {0}};
+static const struct nested in_pci[] = {{MW_F_PCI_cpus, 2, NULL}, {0}};
+static const struct nested in_topology[] = {{MW_F_TOPOLOGY_slit, 0, in_slit},
+                                            {MW_F_TOPOLOGY_pci, 0, in_pci},
+                                            {MW_F_TOPOLOGY_gpu, 0, NULL},
+                                            {MW_F_TOPOLOGY_link, 0, NULL},
+                                            {0}};
+static const struct nested in_placed_thread[] = {{MW_F_PLACEDTHREAD_cpus, 2, NULL}, {0}};
+static const struct nested in_foreign[] = {{MW_F_FOREIGN_cpus, 2, NULL}, {0}};
+static const struct nested in_placement[] = {{MW_F_PLACEMENT_cpus, 2, NULL},
+                                             {MW_F_PLACEMENT_process_cpus, 2, NULL},
+                                             {MW_F_PLACEMENT_parent_cpus, 2, NULL},
+                                             {MW_F_PLACEMENT_cgroup_cpus, 2, NULL},
+                                             {MW_F_PLACEMENT_mems, 2, NULL},
+                                             {MW_F_PLACEMENT_thread, 0, in_placed_thread},
+                                             {MW_F_PLACEMENT_foreign, 0, in_foreign},
+                                             {0}};
+static const struct nested in_gpu_device[] = {{MW_F_GPUDEVICE_peer, 0, NULL}, {0}};
+static const struct nested in_device[] = {{MW_F_DEVICE_device, 0, in_gpu_device}, {0}};
+static const struct nested in_buffer[] = {{MW_F_BUFFER_space, 0, NULL}, {0}};
 
 static const struct nested *nested_of(unsigned type)
 {
@@ -113,7 +133,9 @@ static const struct nested *nested_of(unsigned type)
         [MW_CHUNK_ATTEMPT] = in_attempt, [MW_CHUNK_ENDPOINT] = in_endpoint,
         [MW_CHUNK_SOCKETS] = in_sockets, [MW_CHUNK_PORTS] = in_ports,
         [MW_CHUNK_CMA] = in_cma,         [MW_CHUNK_CHOICE] = in_choice,
-        [MW_CHUNK_FLOW] = in_flow,
+        [MW_CHUNK_FLOW] = in_flow,       [MW_CHUNK_TOPOLOGY] = in_topology,
+        [MW_CHUNK_PLACEMENT] = in_placement, [MW_CHUNK_DEVICE] = in_device,
+        [MW_CHUNK_BUFFER] = in_buffer,
     };
     return type < sizeof tables / sizeof *tables ? tables[type] : NULL;
 }

@@ -12,7 +12,7 @@
     }
 static const struct mw_member window_table[] = {
     WINDOW(id, NUMBER),   WINDOW(flavour, WHEN), WINDOW(number, NUMBER), WINDOW(size, NUMBER),
-    WINDOW(unit, NUMBER), WINDOW(name, TEXT),    WINDOW(freed, NUMBER),  WINDOW(comm, SIGNED),
+    WINDOW(unit, NUMBER), WINDOW(name, TEXT),    WINDOW(freed, NUMBER),  WINDOW(comm, LESS_ONE),
 };
 const struct mw_members mw_window_members = {
     window_table, sizeof window_table / sizeof *window_table, sizeof(struct mw_rma_window)};
@@ -23,21 +23,10 @@ const struct mw_members mw_window_members = {
     }
 static const struct mw_member iofile_table[] = {
     IOFILE(id, NUMBER),   IOFILE(number, NUMBER), IOFILE(name, TEXT),
-    IOFILE(mode, NUMBER), IOFILE(closed, NUMBER), IOFILE(comm, SIGNED),
+    IOFILE(mode, NUMBER), IOFILE(closed, NUMBER), IOFILE(comm, LESS_ONE),
 };
 const struct mw_members mw_iofile_members = {
     iofile_table, sizeof iofile_table / sizeof *iofile_table, sizeof(struct mw_iofile)};
-
-/* The communicator is id + 1, which no member's kind reads: the last such field counts. */
-static int64_t comm_of(struct mw_reader list, unsigned id)
-{
-    struct mw_field field;
-    int64_t comm = -1;
-    while (mw_field_next(&list, &field) == MW_OK)
-        if (field.id == id)
-            comm = mw_field_less_one(&field);
-    return comm;
-}
 
 enum mw_status mw_load_window(struct mw_load *load)
 {
@@ -46,7 +35,6 @@ enum mw_status mw_load_window(struct mw_load *load)
         mw_members_read(load->trace, load->reader, &mw_window_members, &row.window, &row.given);
     if (status != MW_OK)
         return status;
-    row.window.comm = comm_of(load->reader, MW_F_WINDOW_comm);
     struct mw_window_row *added = mw_rows_add(load->entry, MW_TABLE_WINDOWS, &status);
     if (added)
         *added = row;
@@ -60,7 +48,6 @@ enum mw_status mw_load_iofile(struct mw_load *load)
         mw_members_read(load->trace, load->reader, &mw_iofile_members, &row.iofile, &row.given);
     if (status != MW_OK)
         return status;
-    row.iofile.comm = comm_of(load->reader, MW_F_IOFILE_comm);
     struct mw_iofile_row *added = mw_rows_add(load->entry, MW_TABLE_IOFILES, &status);
     if (added)
         *added = row;
@@ -69,11 +56,13 @@ enum mw_status mw_load_iofile(struct mw_load *load)
 
 enum mw_status mw_load_flow(struct mw_load *load)
 {
-    int64_t comm = comm_of(load->reader, MW_F_FLOW_comm);
+    int64_t comm = -1;
     struct mw_reader peers = {load->reader.end, load->reader.end};
     struct mw_field field;
     enum mw_status status = MW_OK;
     while (mw_field_next(&load->reader, &field) == MW_OK) {
+        if (field.id == MW_F_FLOW_comm)
+            comm = mw_field_less_one(&field);
         if (field.id == MW_F_FLOW_time)
             load->entry->process.flow_time = mw_field_number(&field);
         if (field.id == MW_F_FLOW_peers)

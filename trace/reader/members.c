@@ -16,10 +16,34 @@ static const struct mw_member *member_find(const struct mw_members *members, uns
     return NULL;
 }
 
+/* Packed numbers as an array, of which there is one copy: masks and distances repeat. */
+static enum mw_status numbers_read(struct mw_trace *trace, const struct mw_field *field,
+                                   const void **array, size_t *count)
+{
+    struct mw_reader list = mw_field_reader(field);
+    size_t all = mw_packed_count(list), size = all * sizeof(uint64_t);
+    *array = NULL;
+    *count = all;
+    if (all == 0)
+        return MW_OK;
+    enum mw_status status = mw_account_charge(&trace->account, size);
+    if (status != MW_OK)
+        return status;
+    uint64_t *scratch = malloc(size);
+    for (size_t i = 0; scratch && i < all; i++)
+        mw_read_varint(&list, &scratch[i]);
+    trace->account.used -= size;
+    status = scratch ? mw_pool_bytes(&trace->pool, scratch, size, array) : MW_ERR_MEMORY;
+    free(scratch);
+    return status;
+}
+
 static enum mw_status member_read(struct mw_trace *trace, const struct mw_member *member,
                                   const struct mw_field *field, uint8_t *structure)
 {
     void *at = structure + member->offset;
+    size_t *count = (size_t *)(structure + member->size);
+    enum mw_status status;
     switch (member->kind) {
     case MW_MEMBER_NUMBER:
         *(uint64_t *)at = mw_field_number(field);
@@ -33,10 +57,19 @@ static enum mw_status member_read(struct mw_trace *trace, const struct mw_member
     case MW_MEMBER_WHEN:
         *(enum mw_when *)at = (enum mw_when)mw_field_small(field, 0);
         break;
+    case MW_MEMBER_LESS_ONE:
+        *(int64_t *)at = mw_field_less_one(field);
+        break;
     case MW_MEMBER_TEXT:
         return mw_field_text(trace, field, at);
     case MW_MEMBER_BYTES:
-        return mw_field_bytes(trace, field, at, (size_t *)(structure + member->size));
+        return mw_field_bytes(trace, field, at, count);
+    case MW_MEMBER_NUMBERS:
+    case MW_MEMBER_RUNS:
+        status = numbers_read(trace, field, at, count);
+        if (member->kind == MW_MEMBER_RUNS)
+            *count /= sizeof(struct mw_cpu_run) / sizeof(uint64_t);
+        return status;
     }
     return MW_OK;
 }
@@ -50,6 +83,8 @@ static void members_empty(const struct mw_members *members, uint8_t *structure)
             *(const char **)(structure + member->offset) = "";
         else if (member->kind == MW_MEMBER_BYTES)
             *(const uint8_t **)(structure + member->offset) = (const uint8_t *)"";
+        else if (member->kind == MW_MEMBER_LESS_ONE)
+            *(int64_t *)(structure + member->offset) = -1;
     }
 }
 
@@ -75,9 +110,11 @@ static void member_copy(const struct mw_member *member, uint8_t *to, const uint8
         [MW_MEMBER_NUMBER] = sizeof(uint64_t),   [MW_MEMBER_SIGNED] = sizeof(int64_t),
         [MW_MEMBER_FLAG] = sizeof(int),          [MW_MEMBER_WHEN] = sizeof(enum mw_when),
         [MW_MEMBER_TEXT] = sizeof(const char *), [MW_MEMBER_BYTES] = sizeof(const uint8_t *),
+        [MW_MEMBER_LESS_ONE] = sizeof(int64_t),  [MW_MEMBER_NUMBERS] = sizeof(const uint64_t *),
+        [MW_MEMBER_RUNS] = sizeof(const struct mw_cpu_run *),
     };
     memcpy(to + member->offset, from + member->offset, sizes[member->kind]);
-    if (member->kind == MW_MEMBER_BYTES)
+    if (member->size)
         memcpy(to + member->size, from + member->size, sizeof(size_t));
 }
 

@@ -15,7 +15,7 @@ static void process_init(struct mw_process_entry *entry, struct mw_trace *trace,
     entry->trace = trace;
     process->key = key;
     process->host = process->exe = process->cwd = process->boot_id = process->mpi_library = "";
-    process->library_version = process->processor_name = "";
+    process->library_version = process->processor_name = process->devices_visible = "";
     process->rank_hint = process->size_hint = process->rank = process->size = -1;
     process->thread_level = process->thread_level_asked = -1;
     process->appnum = -1;

@@ -171,6 +171,15 @@ enum mw_table {
     MW_TABLE_WINDOWS,
     MW_TABLE_IOFILES,
     MW_TABLE_FLOWS,
+    MW_TABLE_SLIT,
+    MW_TABLE_PCI,
+    MW_TABLE_GPUS,
+    MW_TABLE_LINKS,
+    MW_TABLE_PLACEMENTS,
+    MW_TABLE_PLACED_THREADS,
+    MW_TABLE_FOREIGN,
+    MW_TABLE_DEVICES,
+    MW_TABLE_SPACES,
     MW_TABLE_END_
 };
 struct mw_rows {
@@ -187,6 +196,7 @@ struct mw_process_entry {
     struct mw_vector thread_counts, comm_chunks, own_facts, event_chunks;
     size_t thread_counts_settled;
     struct mw_rows rows[MW_TABLE_END_];
+    struct mw_topology topology;
     struct mw_place facts_place;
     enum mw_facts_state { FACTS_OWN, FACTS_JOINING, FACTS_DONE } facts_state;
     int facts_cyclic;                     /* they build on themselves in the end */
@@ -274,6 +284,10 @@ enum mw_status mw_load_choice(struct mw_load *load);
 enum mw_status mw_load_window(struct mw_load *load);
 enum mw_status mw_load_iofile(struct mw_load *load);
 enum mw_status mw_load_flow(struct mw_load *load);
+enum mw_status mw_load_topology(struct mw_load *load);
+enum mw_status mw_load_placement(struct mw_load *load);
+enum mw_status mw_load_device(struct mw_load *load);
+enum mw_status mw_load_buffer(struct mw_load *load);
 
 /* Field values (load_fields.c). A field of another kind than expected reads as if it were missing.
  */
@@ -311,9 +325,12 @@ struct mw_member {
         MW_MEMBER_NUMBER, /* uint64_t */
         MW_MEMBER_SIGNED, /* int64_t */
         MW_MEMBER_FLAG,   /* int: not 0 */
+        MW_MEMBER_LESS_ONE, /* int64_t: number - 1; -1 where it is not there */
         MW_MEMBER_WHEN,   /* enum mw_when */
         MW_MEMBER_TEXT,   /* const char * */
         MW_MEMBER_BYTES,  /* const uint8_t *, with a size_t at `size` */
+        MW_MEMBER_NUMBERS, /* packed: const uint64_t *, with their count at `size` */
+        MW_MEMBER_RUNS,    /* packed pairs: const struct mw_cpu_run *, likewise */
     } kind;
     size_t offset, size;
 };
@@ -325,6 +342,12 @@ struct mw_members {
 #define MW_MEMBER(chunk, type, id, kind)                                                           \
     {                                                                                              \
         MW_F_##chunk##_##id, MW_MEMBER_##kind, offsetof(struct type, id), 0                        \
+    }
+/* The same with the count of its things in another member. */
+#define MW_MEMBER_COUNTED(chunk, type, id, kind, count)                                            \
+    {                                                                                              \
+        MW_F_##chunk##_##id, MW_MEMBER_##kind, offsetof(struct type, id),                          \
+            offsetof(struct type, count)                                                           \
     }
 #define MW_MEMBERS(table, type)                                                                    \
     {                                                                                              \
@@ -351,7 +374,7 @@ struct mw_peer_row {
     uint64_t endpoint;
     struct mw_peer peer;
 };
-struct mw_look { /* what mw_sockets and mw_ports begin with */
+struct mw_look { /* what mw_sockets, mw_ports and mw_placement begin with */
     enum mw_when when;
     uint64_t time;
 };
@@ -371,12 +394,25 @@ struct mw_window_row {
     struct mw_rma_window window;
     uint32_t given;
 };
+struct mw_placement_row {
+    struct mw_placement placement;
+    uint32_t given;
+};
+struct mw_placed_thread_row {
+    struct mw_look look;
+    struct mw_placed_thread thread;
+};
+struct mw_foreign_row {
+    struct mw_look look;
+    struct mw_foreign foreign;
+};
 struct mw_iofile_row {
     struct mw_iofile iofile;
     uint32_t given;
 };
 extern const struct mw_members mw_endpoint_members; /* load_fabric.c */
 extern const struct mw_members mw_window_members, mw_iofile_members; /* load_objects.c */
+extern const struct mw_members mw_placement_members;                 /* load_placement.c */
 /* A new row; of the size that the table has. NULL with *status. */
 void *mw_rows_add(struct mw_process_entry *entry, enum mw_table table, enum mw_status *status);
 enum mw_status mw_rows_finish(struct mw_process_entry *entry);

@@ -12,12 +12,16 @@
 
 _Static_assert(offsetof(struct mw_attempt, id) == 0 && offsetof(struct mw_endpoint, id) == 0 &&
                    offsetof(struct mw_log_line, id) == 0 && offsetof(struct mw_cma_peer, pid) == 0 &&
-                   offsetof(struct mw_rma_window, id) == 0 && offsetof(struct mw_iofile, id) == 0,
+                   offsetof(struct mw_rma_window, id) == 0 && offsetof(struct mw_iofile, id) == 0 &&
+                   offsetof(struct mw_slit, node) == 0 && offsetof(struct mw_gpu, node) == 0 &&
+                   offsetof(struct mw_memory_space, id) == 0,
                "mw_id_order reads the first member");
 _Static_assert(offsetof(struct mw_sockets, when) == offsetof(struct mw_look, when) &&
                    offsetof(struct mw_sockets, time) == offsetof(struct mw_look, time) &&
                    offsetof(struct mw_ports, when) == offsetof(struct mw_look, when) &&
-                   offsetof(struct mw_ports, time) == offsetof(struct mw_look, time),
+                   offsetof(struct mw_ports, time) == offsetof(struct mw_look, time) &&
+                   offsetof(struct mw_placement, when) == offsetof(struct mw_look, when) &&
+                   offsetof(struct mw_placement, time) == offsetof(struct mw_look, time),
                "look_order reads the first members");
 
 static int number_order(uint64_t x, uint64_t y)
@@ -82,6 +86,49 @@ static int flow_order(const void *a, const void *b)
     return x->peer < y->peer ? -1 : x->peer > y->peer;
 }
 
+static int pci_order(const void *a, const void *b)
+{
+    return strcmp(((const struct mw_pci *)a)->address, ((const struct mw_pci *)b)->address);
+}
+
+static int link_order(const void *a, const void *b)
+{
+    const struct mw_gpu_link *x = a, *y = b;
+    int order = number_order(x->from, y->from);
+    if (!order)
+        order = number_order(x->to, y->to);
+    return order ? order : number_order(x->type, y->type);
+}
+
+static int placed_thread_order(const void *a, const void *b)
+{
+    const struct mw_placed_thread_row *x = a, *y = b;
+    int order = look_order(a, b);
+    return order ? order : number_order(x->thread.tid, y->thread.tid);
+}
+
+static int foreign_order(const void *a, const void *b)
+{
+    const struct mw_foreign_row *x = a, *y = b;
+    int order = look_order(a, b);
+    return order ? order : number_order(x->foreign.pid, y->foreign.pid);
+}
+
+static int device_order(const void *a, const void *b)
+{
+    const struct mw_device *x = a, *y = b;
+    int order = strcmp(x->runtime, y->runtime);
+    return order ? order : number_order(x->index, y->index);
+}
+
+static void placement_merge(void *earlier, void *later)
+{
+    const struct mw_placement_row *from = earlier;
+    struct mw_placement_row *to = later;
+    mw_members_fill(&mw_placement_members, &to->placement, to->given, &from->placement);
+    to->given |= from->given;
+}
+
 static void window_merge(void *earlier, void *later)
 {
     const struct mw_window_row *from = earlier;
@@ -133,6 +180,15 @@ static const struct table {
     [MW_TABLE_WINDOWS] = {sizeof(struct mw_window_row), mw_id_order, window_merge},
     [MW_TABLE_IOFILES] = {sizeof(struct mw_iofile_row), mw_id_order, iofile_merge},
     [MW_TABLE_FLOWS] = {sizeof(struct mw_coll_flow), flow_order, NULL},
+    [MW_TABLE_SLIT] = {sizeof(struct mw_slit), mw_id_order, NULL},
+    [MW_TABLE_PCI] = {sizeof(struct mw_pci), pci_order, NULL},
+    [MW_TABLE_GPUS] = {sizeof(struct mw_gpu), mw_id_order, NULL},
+    [MW_TABLE_LINKS] = {sizeof(struct mw_gpu_link), link_order, NULL},
+    [MW_TABLE_PLACEMENTS] = {sizeof(struct mw_placement_row), look_order, placement_merge},
+    [MW_TABLE_PLACED_THREADS] = {sizeof(struct mw_placed_thread_row), placed_thread_order, NULL},
+    [MW_TABLE_FOREIGN] = {sizeof(struct mw_foreign_row), foreign_order, NULL},
+    [MW_TABLE_DEVICES] = {sizeof(struct mw_device), device_order, NULL},
+    [MW_TABLE_SPACES] = {sizeof(struct mw_memory_space), mw_id_order, NULL},
 };
 
 static enum mw_status rows_settle(struct mw_rows *rows, const struct table *table)
@@ -167,116 +223,147 @@ void mw_rows_free(struct mw_process_entry *entry)
         mw_vector_free(&entry->rows[i].vector);
 }
 
-/* Things that have parts: endpoints their peers, a look at sockets or ports what was seen. Rows of
- * both are in order, and each part's thing is there: it came from the same chunk. */
+/* Rows that become an array of the process: as they are, or their beginnings alone, where a row
+ * remembers more than the public sees. */
+static const struct published {
+    enum mw_table table;
+    size_t thing;              /* bytes of what the public sees */
+    size_t array_at, count_at; /* in the process */
+} published[] = {
+#define PUBLISH(table, type, things, count)                                                        \
+    {                                                                                              \
+        table, sizeof(struct type), offsetof(struct mw_process, things),                           \
+            offsetof(struct mw_process, count)                                                     \
+    }
+    PUBLISH(MW_TABLE_ATTEMPTS, mw_attempt, attempts, attempt_count),
+    PUBLISH(MW_TABLE_ENDPOINTS, mw_endpoint, endpoints, endpoint_count),
+    PUBLISH(MW_TABLE_LOG, mw_log_line, log, log_count),
+    PUBLISH(MW_TABLE_SOCKETS, mw_sockets, sockets, sockets_count),
+    PUBLISH(MW_TABLE_PORTS, mw_ports, ports, ports_count),
+    PUBLISH(MW_TABLE_CMA, mw_cma_peer, cma, cma_count),
+    PUBLISH(MW_TABLE_CHOICES, mw_choice, choices, choice_count),
+    PUBLISH(MW_TABLE_WINDOWS, mw_rma_window, windows, window_count),
+    PUBLISH(MW_TABLE_IOFILES, mw_iofile, iofiles, iofile_count),
+    PUBLISH(MW_TABLE_FLOWS, mw_coll_flow, flows, flow_count),
+    PUBLISH(MW_TABLE_PLACEMENTS, mw_placement, placements, placement_count),
+    PUBLISH(MW_TABLE_DEVICES, mw_device, devices, device_count),
+    PUBLISH(MW_TABLE_SPACES, mw_memory_space, spaces, space_count),
+#undef PUBLISH
+};
+_Static_assert(offsetof(struct mw_endpoint_row, endpoint) == 0 &&
+                   offsetof(struct mw_sockets_row, sockets) == 0 &&
+                   offsetof(struct mw_window_row, window) == 0 &&
+                   offsetof(struct mw_iofile_row, iofile) == 0 &&
+                   offsetof(struct mw_placement_row, placement) == 0,
+               "a row begins with what the public sees");
+
+/* Parts of such things: endpoints have their peers, a look at sockets or ports what was seen. Rows
+ * of both are in order, and each part's thing is there: it came from the same chunk. */
 static const struct family {
-    enum mw_table things, parts;
-    size_t thing, part;        /* bytes of what the public sees, with which a thing's row begins */
+    enum mw_table parts;
+    size_t thing, part;        /* bytes of what the public sees */
     size_t part_at;            /* where a part's row has it */
     size_t array_at, count_at; /* in the thing */
     size_t things_at, thing_count_at; /* in the process */
     int (*belongs)(const void *part, const void *thing);
 } families[] = {
-    {MW_TABLE_ENDPOINTS, MW_TABLE_PEERS, sizeof(struct mw_endpoint), sizeof(struct mw_peer),
-     offsetof(struct mw_peer_row, peer), offsetof(struct mw_endpoint, peers),
-     offsetof(struct mw_endpoint, peer_count), offsetof(struct mw_process, endpoints),
-     offsetof(struct mw_process, endpoint_count), mw_id_order},
-    {MW_TABLE_SOCKETS, MW_TABLE_CONNECTIONS, sizeof(struct mw_sockets),
-     sizeof(struct mw_connection), offsetof(struct mw_connection_row, connection),
-     offsetof(struct mw_sockets, connections), offsetof(struct mw_sockets, connection_count),
-     offsetof(struct mw_process, sockets), offsetof(struct mw_process, sockets_count), look_order},
-    {MW_TABLE_PORTS, MW_TABLE_PORT_ROWS, sizeof(struct mw_ports), sizeof(struct mw_port),
-     offsetof(struct mw_port_row, port), offsetof(struct mw_ports, ports),
-     offsetof(struct mw_ports, port_count), offsetof(struct mw_process, ports),
-     offsetof(struct mw_process, ports_count), look_order},
+#define FAMILY(parts, type, row, member, part_type, array, count, things, thing_count, belongs)    \
+    {                                                                                              \
+        parts, sizeof(struct type), sizeof(struct part_type), offsetof(struct row, member),        \
+            offsetof(struct type, array), offsetof(struct type, count),                            \
+            offsetof(struct mw_process, things), offsetof(struct mw_process, thing_count), belongs \
+    }
+    FAMILY(MW_TABLE_PEERS, mw_endpoint, mw_peer_row, peer, mw_peer, peers, peer_count, endpoints,
+           endpoint_count, mw_id_order),
+    FAMILY(MW_TABLE_CONNECTIONS, mw_sockets, mw_connection_row, connection, mw_connection,
+           connections, connection_count, sockets, sockets_count, look_order),
+    FAMILY(MW_TABLE_PORT_ROWS, mw_ports, mw_port_row, port, mw_port, ports, port_count, ports,
+           ports_count, look_order),
+    FAMILY(MW_TABLE_PLACED_THREADS, mw_placement, mw_placed_thread_row, thread, mw_placed_thread,
+           threads, thread_count, placements, placement_count, look_order),
+    FAMILY(MW_TABLE_FOREIGN, mw_placement, mw_foreign_row, foreign, mw_foreign, foreign,
+           foreign_count, placements, placement_count, look_order),
+#undef FAMILY
 };
-_Static_assert(offsetof(struct mw_endpoint_row, endpoint) == 0 &&
-                   offsetof(struct mw_sockets_row, sockets) == 0 &&
-                   offsetof(struct mw_peer_row, endpoint) == 0,
-               "a row begins with the thing, or with the key of its thing");
+_Static_assert(offsetof(struct mw_peer_row, endpoint) == 0 &&
+                   offsetof(struct mw_connection_row, look) == 0 &&
+                   offsetof(struct mw_port_row, look) == 0,
+               "a part's row begins with the key of its thing");
+
+/* A table's rows as an array: its own where they are what the public sees, else a copy. */
+static enum mw_status array_finish(struct mw_process_entry *entry, const struct published *what)
+{
+    const struct mw_vector *rows = &entry->rows[what->table].vector;
+    size_t count = rows->count, row = tables[what->table].row;
+    void *things = rows->items;
+    if (count == 0)
+        return MW_OK;
+    if (row != what->thing) {
+        enum mw_status status = mw_pool_take(&entry->trace->pool, count * what->thing, &things);
+        if (status != MW_OK)
+            return status;
+        for (size_t i = 0; i < count; i++)
+            memcpy((uint8_t *)things + i * what->thing, (const uint8_t *)rows->items + i * row,
+                   what->thing);
+        rows_drop(entry, what->table);
+    }
+    memcpy((uint8_t *)&entry->process + what->array_at, &things, sizeof things);
+    memcpy((uint8_t *)&entry->process + what->count_at, &count, sizeof count);
+    return MW_OK;
+}
 
 static enum mw_status family_finish(struct mw_process_entry *entry, const struct family *family)
 {
-    struct mw_pool *pool = &entry->trace->pool;
-    const struct mw_vector *rows = &entry->rows[family->things].vector;
-    const struct mw_vector *part_rows = &entry->rows[family->parts].vector;
-    size_t row = tables[family->things].row, part_row = tables[family->parts].row;
-    const uint8_t *next = part_rows->items;
-    const uint8_t *end = next ? next + part_rows->count * part_row : NULL;
-    void *things, *parts;
-    if (rows->count == 0)
-        return MW_OK;
-    enum mw_status status = mw_pool_take(pool, rows->count * family->thing, &things);
-    if (status == MW_OK)
-        status = mw_pool_take(pool, part_rows->count * family->part + 1, &parts);
+    const struct mw_vector *rows = &entry->rows[family->parts].vector;
+    size_t row = tables[family->parts].row, thing_count;
+    const uint8_t *next = rows->items, *end = next ? next + rows->count * row : NULL;
+    uint8_t *thing;
+    void *parts;
+    memcpy(&thing, (uint8_t *)&entry->process + family->things_at, sizeof thing);
+    memcpy(&thing_count, (uint8_t *)&entry->process + family->thing_count_at, sizeof thing_count);
+    enum mw_status status =
+        mw_pool_take(&entry->trace->pool, rows->count * family->part + 1, &parts);
     if (status != MW_OK)
         return status;
     uint8_t *part = parts;
-    for (size_t i = 0; i < rows->count; i++) {
-        const uint8_t *from = (const uint8_t *)rows->items + i * row;
-        uint8_t *thing = (uint8_t *)things + i * family->thing;
+    for (size_t i = 0; i < thing_count; i++, thing += family->thing) {
         const void *array = part;
         size_t count = 0;
-        for (; next < end && family->belongs(next, from) == 0; next += part_row, count++) {
+        for (; next < end && family->belongs(next, thing) == 0; next += row, count++) {
             memcpy(part, next + family->part_at, family->part);
             part += family->part;
         }
-        memcpy(thing, from, family->thing);
         memcpy(thing + family->array_at, &array, sizeof array);
         memcpy(thing + family->count_at, &count, sizeof count);
     }
-    memcpy((uint8_t *)&entry->process + family->things_at, &things, sizeof things);
-    memcpy((uint8_t *)&entry->process + family->thing_count_at, &rows->count, sizeof(size_t));
-    rows_drop(entry, family->things);
     rows_drop(entry, family->parts);
     return MW_OK;
 }
 
-/* Rows of which the public sees the beginning only. */
-static enum mw_status beginnings_finish(struct mw_process_entry *entry, enum mw_table which,
-                                        size_t thing, const void **things, size_t *count)
+/* The records of a topology's chunks. */
+static void topology_finish(struct mw_process_entry *entry)
 {
-    const struct mw_vector *rows = &entry->rows[which].vector;
-    void *memory;
-    *count = 0;
-    if (rows->count == 0)
-        return MW_OK;
-    enum mw_status status = mw_pool_take(&entry->trace->pool, rows->count * thing, &memory);
-    if (status != MW_OK)
-        return status;
-    for (size_t i = 0; i < rows->count; i++)
-        memcpy((uint8_t *)memory + i * thing,
-               (const uint8_t *)rows->items + i * tables[which].row, thing);
-    *things = memory;
-    *count = rows->count;
-    rows_drop(entry, which);
-    return MW_OK;
+    struct mw_topology *topology = &entry->topology;
+#define TAKE(table, things, how_many)                                                              \
+    (topology->things = entry->rows[table].vector.items,                                           \
+     topology->how_many = entry->rows[table].vector.count)
+    TAKE(MW_TABLE_SLIT, slit, slit_count);
+    TAKE(MW_TABLE_PCI, pci, pci_count);
+    TAKE(MW_TABLE_GPUS, gpus, gpu_count);
+    TAKE(MW_TABLE_LINKS, links, link_count);
+#undef TAKE
 }
-
-#define PUBLISH(entry, table, items_, count_)                                                      \
-    ((entry)->process.items_ = (entry)->rows[table].vector.items,                                  \
-     (entry)->process.count_ = (entry)->rows[table].vector.count)
 
 enum mw_status mw_rows_finish(struct mw_process_entry *entry)
 {
     enum mw_status status = MW_OK;
     for (int i = 0; i < MW_TABLE_END_ && status == MW_OK; i++)
         status = rows_settle(&entry->rows[i], &tables[i]);
-    if (status != MW_OK)
-        return status;
-    PUBLISH(entry, MW_TABLE_ATTEMPTS, attempts, attempt_count);
-    PUBLISH(entry, MW_TABLE_LOG, log, log_count);
-    PUBLISH(entry, MW_TABLE_CMA, cma, cma_count);
-    PUBLISH(entry, MW_TABLE_CHOICES, choices, choice_count);
-    PUBLISH(entry, MW_TABLE_FLOWS, flows, flow_count);
-    status = beginnings_finish(entry, MW_TABLE_WINDOWS, sizeof(struct mw_rma_window),
-                               (const void **)&entry->process.windows,
-                               &entry->process.window_count);
-    if (status == MW_OK)
-        status = beginnings_finish(entry, MW_TABLE_IOFILES, sizeof(struct mw_iofile),
-                                   (const void **)&entry->process.iofiles,
-                                   &entry->process.iofile_count);
+    for (size_t i = 0; i < sizeof published / sizeof *published && status == MW_OK; i++)
+        status = array_finish(entry, &published[i]);
     for (size_t i = 0; i < sizeof families / sizeof *families && status == MW_OK; i++)
         status = family_finish(entry, &families[i]);
+    if (status == MW_OK)
+        topology_finish(entry);
     return status;
 }

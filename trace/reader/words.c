@@ -44,6 +44,19 @@ const char *mw_window_flavour_word(enum mw_window_flavour flavour)
     }
 }
 
+const char *mw_memory_kind_word(enum mw_memory_kind kind)
+{
+    switch ((int)kind) {
+#define MW_MEMORY_WORD(number, id, word)                                                           \
+    case number:                                                                                   \
+        return word;
+        MW_MEMORY_LIST(MW_MEMORY_WORD)
+#undef MW_MEMORY_WORD
+    default:
+        return "unknown";
+    }
+}
+
 const char *mw_comm_how_word(enum mw_comm_how how)
 {
     switch ((int)how) {
