@@ -12,31 +12,16 @@
 
 const char *argp_program_version = "mpiwatch " MW_VERSION;
 
-static const struct mw_command *const commands[] = {
-    &mw_command_run,  &mw_command_report, &mw_command_check, &mw_command_transports, &mw_command_matrix,
-    &mw_command_info, &mw_command_dump,   &mw_command_collect,    &mw_command_pack,
-    &mw_command_anonymize,
-};
-#define COMMANDS (sizeof(commands) / sizeof(commands[0]))
-
 static void print_help(FILE *out)
 {
     fputs("Usage: mpiwatch COMMAND [OPTION...] [ARGUMENT...]\n"
           "Records MPI jobs and says who talked to whom, how much and how long.\n\n",
           out);
-    for (size_t i = 0; i < COMMANDS; i++)
-        fprintf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
+    for (const struct mw_command *const *at = mw_commands; *at; at++)
+        fprintf(out, "  %-10s %s\n", (*at)->name, (*at)->summary);
     fputs("\n\"mpiwatch COMMAND --help\" says more about each; \"mpiwatch --version\" gives the\n"
           "version. A TRACE is a folder NAME.mpiw, a packed file, or node files of one.\n",
           out);
-}
-
-static const struct mw_command *find_command(const char *name)
-{
-    for (size_t i = 0; i < COMMANDS; i++)
-        if (!strcmp(commands[i]->name, name))
-            return commands[i];
-    return NULL;
 }
 
 static int run_command(const struct mw_command *command, int argc, char **argv)
@@ -50,7 +35,7 @@ static int run_command(const struct mw_command *command, int argc, char **argv)
 /* "mpiwatch help report" is "mpiwatch report --help". */
 static int help_command(const char *name)
 {
-    const struct mw_command *command = name ? find_command(name) : NULL;
+    const struct mw_command *command = name ? mw_command_find(name) : NULL;
     char option[] = "--help", *argv[] = {NULL, option, NULL};
     if (command)
         return run_command(command, 2, argv);
@@ -79,7 +64,11 @@ int main(int argc, char **argv)
         return help_command(NULL);
     if (!strcmp(argv[1], "help"))
         return help_command(argc > 2 ? argv[2] : NULL);
-    const struct mw_command *command = find_command(argv[1]);
+    if (!strcmp(argv[1], "--complete")) {
+        mw_complete(argc - 2, argv + 2, stdout);
+        return MW_EXIT_OK;
+    }
+    const struct mw_command *command = mw_command_find(argv[1]);
     if (!command) {
         mw_complain("there is no command \"%s\"; \"mpiwatch --help\" lists them", argv[1]);
         return MW_EXIT_USAGE;

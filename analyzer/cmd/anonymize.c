@@ -9,8 +9,8 @@
 #include "analyzer/render/progress.h"
 
 struct options {
-    struct mw_paths paths, words;
-    const char *output;
+    struct mw_view_options view;
+    struct mw_paths words;
 };
 
 static const struct argp_option option_list[] = {
@@ -23,26 +23,17 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
 {
     struct options *options = state->input;
     switch (key) {
-    case 'o':
-        options->output = value;
-        return 0;
     case 'a':
         if (!value[0])
             argp_error(state, "--also: an empty word");
         mw_paths_add(&options->words, value);
         return 0;
-    case ARGP_KEY_ARG:
-        mw_paths_add(&options->paths, value);
-        return 0;
-    case ARGP_KEY_NO_ARGS:
-        argp_error(state, "which trace?");
-        return 0;
     case ARGP_KEY_END:
-        if (!options->output)
+        if (!options->view.output)
             argp_error(state, "-o FILE is needed");
         return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return mw_view_option(&options->view, key, value, state);
     }
 }
 
@@ -80,7 +71,7 @@ static int anonymize(const mw_trace *trace, const struct options *options)
     struct mw_names names = {0};
     struct copying copying = {.names = &names};
     struct mw_output output;
-    if (mw_output_open(&output, options->output, 1))
+    if (mw_output_open(&output, options->view.output, 1))
         return MW_EXIT_FAILED;
     copying.out = output.stream;
     mw_progress_begin("anonymizing", 0);
@@ -94,37 +85,40 @@ static int anonymize(const mw_trace *trace, const struct options *options)
     int closed = mw_output_close(&output, 1, status == MW_OK);
     if (status != MW_OK || closed != MW_EXIT_OK)
         return MW_EXIT_FAILED;
-    printf("%s: %" PRIu64 " chunks\n", options->output, copying.chunks);
+    printf("%s: %" PRIu64 " chunks\n", options->view.output, copying.chunks);
     return MW_EXIT_OK;
 }
 
+static const struct argp parser = {
+    .options = option_list,
+    .parser = parse_option,
+    .args_doc = "TRACE... -o FILE.mpiw",
+    .doc = "Writes a trace without names of hosts and users, paths, network addresses, job "
+           "numbers and arguments of programs: each becomes a stand-in like node1. Timings, "
+           "sizes, versions, build-ids and names of libraries stay. Look through the result "
+           "before you publish it.",
+};
+
 static int run(int argc, char **argv)
 {
-    static const struct argp parser = {
-        option_list,
-        parse_option,
-        "TRACE... -o FILE.mpiw",
-        "Writes a trace without names of hosts and users, paths, network addresses, job numbers "
-        "and "
-        "arguments of programs: each becomes a stand-in like node1. Timings, sizes, versions, "
-        "build-ids and names of libraries stay. Look through the result before you publish it.",
-        NULL,
-        NULL,
-        NULL};
     struct options options = {0};
     argp_parse(&parser, argc, argv, 0, NULL, &options);
-    mw_trace *trace = mw_command_open(&options.paths, 0);
+    mw_trace *trace = mw_command_open(&options.view.paths, 0);
     if (!trace) {
-        free(options.paths.at);
+        free(options.view.paths.at);
         free(options.words.at);
         return MW_EXIT_FAILED;
     }
     int status = anonymize(trace, &options);
     mw_trace_close(trace);
-    free(options.paths.at);
+    free(options.view.paths.at);
     free(options.words.at);
     return status;
 }
 
 const struct mw_command mw_command_anonymize = {
-    "anonymize", "make a trace fit for a public bug report", "TRACE... -o FILE.mpiw", run};
+    .name = "anonymize",
+    .summary = "make a trace fit for a public bug report",
+    .run = run,
+    .parser = &parser,
+};

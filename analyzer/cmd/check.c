@@ -21,9 +21,7 @@ enum format { TEXT, JSON };
 static const char *const formats[] = {"text", "json", NULL};
 
 struct options {
-    struct mw_paths paths;
-    int format;
-    const char *output;
+    struct mw_view_options view;
     MW_VECTOR(struct mw_expectation) expectations;
     MW_VECTOR(struct mw_judgement) judgements; /* of each */
 };
@@ -32,7 +30,7 @@ static const struct argp_option option_list[] = {
     {"expect", 'e', "EXPECTATION", 0,
      "what must hold, may be given several times (default: " DEFAULT_EXPECTATION ")", 0},
     {"format", 'f', "FORMAT", 0, "text (the default) or json", 0},
-    {"output", 'o', "FILE", 0, "write to FILE instead of standard output", 0},
+    MW_OPTION_OUTPUT,
     {0},
 };
 
@@ -57,24 +55,12 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case 'e':
         add_expectation(options, value, state);
         return 0;
-    case 'f':
-        options->format = mw_option_word(state, "--format", value, formats);
-        return 0;
-    case 'o':
-        options->output = value;
-        return 0;
-    case ARGP_KEY_ARG:
-        mw_paths_add(&options->paths, value);
-        return 0;
-    case ARGP_KEY_NO_ARGS:
-        argp_error(state, "which trace?");
-        return 0;
     case ARGP_KEY_END:
         if (!options->expectations.count)
             add_expectation(options, DEFAULT_EXPECTATION, state);
         return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return mw_view_option(&options->view, key, value, state);
     }
 }
 
@@ -143,8 +129,9 @@ static json_t *build_document(const struct options *options, const struct mw_ana
                                         mw_json_text(options->expectations.at[i].text), "verdict",
                                         mw_verdict_word(judgement->verdict), "reasons", reasons));
     }
-    json_object_set_new(document, "trace",
-                        mw_doc_trace(analysis->model, options->paths.at, options->paths.count));
+    json_object_set_new(
+        document, "trace",
+        mw_doc_trace(analysis->model, options->view.paths.at, options->view.paths.count));
     json_object_set_new(document, "verdict", json_string(mw_verdict_word(verdict)));
     json_object_set_new(document, "exit_code", json_integer(exit_code(verdict)));
     json_object_set_new(document, "expectations", list);
@@ -176,10 +163,10 @@ static void write_text(const json_t *document, FILE *out)
 static int write_result(const struct options *options, const struct mw_analysis *analysis)
 {
     struct mw_output output;
-    if (mw_output_open(&output, options->output, 0))
+    if (mw_output_open(&output, options->view.output, 0))
         return EXIT_CANNOT_TELL;
     json_t *document = build_document(options, analysis);
-    if (options->format == JSON)
+    if (options->view.format == JSON)
         mw_json_write(document, output.stream);
     else
         write_text(document, output.stream);
@@ -197,26 +184,26 @@ static void options_free(struct options *options)
         mw_judgement_free(&options->judgements.at[i]);
     free(options->expectations.at);
     free(options->judgements.at);
-    free(options->paths.at);
+    free(options->view.paths.at);
 }
+
+static const struct argp parser = {
+    .options = option_list,
+    .parser = parse_option,
+    .args_doc = "TRACE...",
+    .doc = "Whether a job did what is expected of it: a line for each expectation that says "
+           "what was found instead, and where.\v",
+    .help_filter = help_filter,
+};
 
 static int run(int argc, char **argv)
 {
-    static const struct argp parser = {
-        option_list,
-        parse_option,
-        "TRACE...",
-        "Whether a job did what is expected of it: a line for each expectation that says what was "
-        "found instead, and where.\v",
-        NULL,
-        help_filter,
-        NULL};
-    struct options options = {0};
+    struct options options = {.view = {.formats = formats}};
     int status = EXIT_CANNOT_TELL;
     argp_parse(&parser, argc, argv, 0, NULL, &options);
     struct mw_analysis *analysis = NULL;
-    if (!mw_command_readable(&options.paths, MW_OPEN_RESIDUE))
-        analysis = mw_analysis_open(&options.paths, MW_ANALYSIS_FINDINGS);
+    if (!mw_command_readable(&options.view.paths, MW_OPEN_RESIDUE))
+        analysis = mw_analysis_open(&options.view.paths, MW_ANALYSIS_FINDINGS);
     if (analysis) {
         judge(&options, analysis);
         mw_progress_end();
@@ -228,5 +215,9 @@ static int run(int argc, char **argv)
 }
 
 const struct mw_command mw_command_check = {
-    "check", "whether a job did what is expected of it, for scripts and bisection",
-    "[OPTION...] TRACE...", run};
+    .name = "check",
+    .summary = "whether a job did what is expected of it, for scripts and bisection",
+    .run = run,
+    .parser = &parser,
+    .formats = formats,
+};

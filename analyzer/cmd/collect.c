@@ -57,17 +57,16 @@ static void collect_folder(const char *path, FILE *out, struct mw_collected *tot
     total_add(total, &one);
 }
 
+static const struct argp parser = {
+    .options = option_list,
+    .parser = parse_option,
+    .args_doc = "[TRACE...]",
+    .doc = "Appends what processes that died left in shared memory of this machine to their "
+           "traces: those given, or all of this user. \"mpiwatch run\" does it at its end.",
+};
+
 static int run(int argc, char **argv)
 {
-    static const struct argp parser = {
-        option_list,
-        parse_option,
-        "[TRACE...]",
-        "Appends what processes that died left in shared memory of this machine to their traces: "
-        "those given, or all of this user. \"mpiwatch run\" does it at its end.",
-        NULL,
-        NULL,
-        NULL};
     struct options options = {0};
     struct mw_collected total = {0};
     argp_parse(&parser, argc, argv, 0, NULL, &options);
@@ -83,4 +82,8 @@ static int run(int argc, char **argv)
 }
 
 const struct mw_command mw_command_collect = {
-    "collect", "save what dead processes left on this machine", "[TRACE...]", run};
+    .name = "collect",
+    .summary = "save what dead processes left on this machine",
+    .run = run,
+    .parser = &parser,
+};

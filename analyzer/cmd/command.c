@@ -34,16 +34,6 @@ void mw_complain(const char *format, ...)
     free(raw);
 }
 
-void mw_paths_add(struct mw_paths *paths, const char *path)
-{
-    const char **longer = mw_alloc(paths->count + 1, sizeof(*longer));
-    if (paths->count)
-        memcpy(longer, paths->at, paths->count * sizeof(*longer));
-    longer[paths->count++] = path;
-    free(paths->at);
-    paths->at = longer;
-}
-
 static void complain_damage(const mw_trace *trace)
 {
     size_t count = mw_trace_damage_count(trace);
@@ -183,33 +173,4 @@ int mw_output_close(struct mw_output *output, int exclusive, int keep)
     free(output->temporary);
     output->temporary = NULL;
     return failed ? MW_EXIT_FAILED : MW_EXIT_OK;
-}
-
-int mw_option_word(struct argp_state *state, const char *option, const char *word,
-                   const char *const *known)
-{
-    char *list = mw_text_copy("");
-    for (int i = 0; known[i]; i++) {
-        if (!strcmp(word, known[i])) {
-            free(list);
-            return i;
-        }
-        char *longer = mw_format("%s%s%s", list, i ? ", " : "", known[i]);
-        free(list);
-        list = longer;
-    }
-    argp_error(state, "%s: unknown value \"%s\"; known: %s", option, word, list);
-    exit(MW_EXIT_USAGE);
-}
-
-long mw_option_number(struct argp_state *state, const char *option, const char *text, long least)
-{
-    char *end;
-    errno = 0;
-    long value = strtol(text, &end, 10);
-    if (end == text || *end || errno || value < least) {
-        argp_error(state, "%s: \"%s\" is not a whole number of at least %ld", option, text, least);
-        exit(MW_EXIT_USAGE);
-    }
-    return value;
 }

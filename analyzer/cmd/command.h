@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A subcommand of mpiwatch, and what subcommands share: opening traces with errors said in one
- * line, output files, the reading of options. Main thread only. Exit codes: 0 done, 1 cannot do it,
- * 129 wrong usage.
+ * line, output files. Main thread only. Exit codes: 0 done, 1 cannot do it, 129 wrong usage.
  */
 #ifndef MW_CMD_COMMAND_H
 #define MW_CMD_COMMAND_H
 
-#include <argp.h>
 #include <stdio.h>
 
+#include "analyzer/cmd/options.h"
 #include "mpiwatch/trace.h"
 
 #define MW_EXIT_OK     0
@@ -18,20 +17,21 @@
 
 struct mw_command {
     const char *name, *summary;
-    const char *usage;                 /* arguments, as --help shows them */
     int (*run)(int argc, char **argv); /* argv[0]: "mpiwatch NAME" */
+    const struct argp *parser;
+    /* For the completion: the words of --format, and those of any other option (NULL: any text). */
+    const char *const *formats, *const *(*values)(int key);
 };
 
 extern const struct mw_command mw_command_info, mw_command_report, mw_command_matrix,
     mw_command_dump, mw_command_run, mw_command_pack, mw_command_collect, mw_command_anonymize,
     mw_command_transports, mw_command_check;
+/* All of them, NULL-terminated, in the order of --help. */
+extern const struct mw_command *const mw_commands[];
+const struct mw_command *mw_command_find(const char *name); /* or NULL */
 
-/* The trace arguments of a command line. */
-struct mw_paths {
-    const char **at;
-    size_t count;
-};
-void mw_paths_add(struct mw_paths *paths, const char *path);
+/* What the shells' completion asks (complete.c): how the last of these words may go on. */
+void mw_complete(int count, char **words, FILE *out);
 
 /* Opens the traces, or says why not and returns NULL. Damage is said on stderr, a line each. */
 mw_trace *mw_command_open(const struct mw_paths *paths, unsigned flags);
@@ -57,11 +57,5 @@ int mw_output_open(struct mw_output *output, const char *path, int exclusive);
 /* MW_EXIT_OK, or MW_EXIT_FAILED when not everything was written (said). keep 0: throws the file
  * away. */
 int mw_output_close(struct mw_output *output, int exclusive, int keep);
-
-/* The index of a word in a NULL-terminated list, or a usage error that names the list. */
-int mw_option_word(struct argp_state *state, const char *option, const char *word,
-                   const char *const *known);
-/* A whole number of at least `least`, or a usage error. */
-long mw_option_number(struct argp_state *state, const char *option, const char *text, long least);
 
 #endif

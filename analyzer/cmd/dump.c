@@ -9,17 +9,15 @@
 static const char *const formats[] = {"text", "json", NULL};
 
 struct options {
-    struct mw_paths paths;
-    int format;
+    struct mw_view_options view;
     long rank, thread;
-    const char *output;
 };
 
 static const struct argp_option option_list[] = {
     {"rank", 'r', "N", 0, "only this rank of MPI_COMM_WORLD", 0},
     {"thread", 't', "N", 0, "only the events of this thread", 0},
     {"format", 'f', "FORMAT", 0, "text (the default) or json: one object a line", 0},
-    {"output", 'o', "FILE", 0, "write to FILE instead of standard output", 0},
+    MW_OPTION_OUTPUT,
     {0},
 };
 
@@ -33,27 +31,15 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case 't':
         options->thread = mw_option_number(state, "--thread", value, 0);
         return 0;
-    case 'f':
-        options->format = mw_option_word(state, "--format", value, formats);
-        return 0;
-    case 'o':
-        options->output = value;
-        return 0;
-    case ARGP_KEY_ARG:
-        mw_paths_add(&options->paths, value);
-        return 0;
-    case ARGP_KEY_NO_ARGS:
-        argp_error(state, "which trace?");
-        return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return mw_view_option(&options->view, key, value, state);
     }
 }
 
 static int dump_trace(const mw_trace *trace, const struct options *options)
 {
     struct mw_output output;
-    if (mw_output_open(&output, options->output, 0))
+    if (mw_output_open(&output, options->view.output, 0))
         return MW_EXIT_FAILED;
     struct mw_model *model = mw_model_create(trace);
     struct mw_comms *comms = mw_comms_create(model);
@@ -61,7 +47,7 @@ static int dump_trace(const mw_trace *trace, const struct options *options)
     struct mw_dump dump = {.model = model,
                            .comms = comms,
                            .symbols = symbols,
-                           .json = options->format == 1,
+                           .json = options->view.format == 1,
                            .rank = options->rank,
                            .thread = options->thread,
                            .out = output.stream};
@@ -82,29 +68,33 @@ static int dump_trace(const mw_trace *trace, const struct options *options)
     return status == MW_OK ? closed : MW_EXIT_FAILED;
 }
 
+static const struct argp parser = {
+    .options = option_list,
+    .parser = parse_option,
+    .args_doc = "TRACE...",
+    .doc = "Everything in a trace, line by line: metadata, then the events of each rank and "
+           "thread in the order in which they ended.",
+};
+
 static int run(int argc, char **argv)
 {
-    static const struct argp parser = {
-        option_list,
-        parse_option,
-        "TRACE...",
-        "Everything in a trace, line by line: metadata, then the events of each rank and thread "
-        "in the order in which they ended.",
-        NULL,
-        NULL,
-        NULL};
-    struct options options = {.rank = -1, .thread = -1};
+    struct options options = {.view = {.formats = formats}, .rank = -1, .thread = -1};
     argp_parse(&parser, argc, argv, 0, NULL, &options);
-    mw_trace *trace = mw_command_open(&options.paths, MW_OPEN_RESIDUE);
+    mw_trace *trace = mw_command_open(&options.view.paths, MW_OPEN_RESIDUE);
     if (!trace) {
-        free(options.paths.at);
+        free(options.view.paths.at);
         return MW_EXIT_FAILED;
     }
     int status = dump_trace(trace, &options);
     mw_trace_close(trace);
-    free(options.paths.at);
+    free(options.view.paths.at);
     return status;
 }
 
-const struct mw_command mw_command_dump = {"dump", "everything in a trace, line by line",
-                                           "[OPTION...] TRACE...", run};
+const struct mw_command mw_command_dump = {
+    .name = "dump",
+    .summary = "everything in a trace, line by line",
+    .run = run,
+    .parser = &parser,
+    .formats = formats,
+};

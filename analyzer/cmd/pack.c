@@ -10,11 +10,6 @@
 #include "analyzer/cmd/command.h"
 #include "analyzer/render/progress.h"
 
-struct options {
-    struct mw_paths paths;
-    const char *output;
-};
-
 static const struct argp_option option_list[] = {
     {"output", 'o', "FILE", 0, "the file to write; must not exist (required)", 0},
     {0},
@@ -22,24 +17,10 @@ static const struct argp_option option_list[] = {
 
 static error_t parse_option(int key, char *value, struct argp_state *state)
 {
-    struct options *options = state->input;
-    switch (key) {
-    case 'o':
-        options->output = value;
-        return 0;
-    case ARGP_KEY_ARG:
-        mw_paths_add(&options->paths, value);
-        return 0;
-    case ARGP_KEY_NO_ARGS:
-        argp_error(state, "which trace?");
-        return 0;
-    case ARGP_KEY_END:
-        if (!options->output)
-            argp_error(state, "-o FILE is needed");
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
+    struct mw_view_options *view = state->input;
+    if (key == ARGP_KEY_END && !view->output)
+        argp_error(state, "-o FILE is needed");
+    return mw_view_option(view, key, value, state);
 }
 
 /* A crash may have written chunks twice. Of equal ones the last is kept: it stands where what it
@@ -103,31 +84,34 @@ static int pack(const mw_trace *trace, const char *path)
     return MW_EXIT_OK;
 }
 
+static const struct argp parser = {
+    .options = option_list,
+    .parser = parse_option,
+    .args_doc = "TRACE... -o FILE.mpiw",
+    .doc = "Makes one file of a trace. Every command reads it like the folder.",
+};
+
 static int run(int argc, char **argv)
 {
-    static const struct argp parser = {
-        option_list,
-        parse_option,
-        "TRACE... -o FILE.mpiw",
-        "Makes one file of a trace. Every command reads it like the folder.",
-        NULL,
-        NULL,
-        NULL};
-    struct options options = {0};
-    argp_parse(&parser, argc, argv, 0, NULL, &options);
+    struct mw_view_options view = {0};
+    argp_parse(&parser, argc, argv, 0, NULL, &view);
     /* A file that lacks a part that was asked for would pass for the whole. */
     mw_trace *trace = NULL;
-    if (options.paths.count == 1 || !mw_command_readable(&options.paths, MW_OPEN_RESIDUE))
-        trace = mw_command_open(&options.paths, MW_OPEN_RESIDUE);
+    if (view.paths.count == 1 || !mw_command_readable(&view.paths, MW_OPEN_RESIDUE))
+        trace = mw_command_open(&view.paths, MW_OPEN_RESIDUE);
     if (!trace) {
-        free(options.paths.at);
+        free(view.paths.at);
         return MW_EXIT_FAILED;
     }
-    int status = pack(trace, options.output);
+    int status = pack(trace, view.output);
     mw_trace_close(trace);
-    free(options.paths.at);
+    free(view.paths.at);
     return status;
 }
 
-const struct mw_command mw_command_pack = {"pack", "make one file of a trace",
-                                           "TRACE... -o FILE.mpiw", run};
+const struct mw_command mw_command_pack = {
+    .name = "pack",
+    .summary = "make one file of a trace",
+    .run = run,
+    .parser = &parser,
+};

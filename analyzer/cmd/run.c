@@ -237,18 +237,17 @@ static int run_job(const struct options *options, struct mw_library_choice *choi
     return code;
 }
 
+static const struct argp parser = {
+    .options = option_list,
+    .parser = parse_option,
+    .args_doc = "[--] COMMAND [ARGUMENT...]",
+    .doc = "Runs a job, for example \"mpirun -n 4 ./app\", with the library loaded into its "
+           "ranks, and saves what ranks that died have left. Ends with the exit code of "
+           "COMMAND.",
+};
+
 static int run(int argc, char **argv)
 {
-    static const struct argp parser = {
-        option_list,
-        parse_option,
-        "[--] COMMAND [ARGUMENT...]",
-        "Runs a job, for example \"mpirun -n 4 ./app\", with the library loaded into its ranks, "
-        "and saves "
-        "what ranks that died have left. Ends with the exit code of COMMAND.",
-        NULL,
-        NULL,
-        NULL};
     struct options options = {0};
     struct mw_library_choice choice = {0};
     argp_parse(&parser, argc, argv, ARGP_IN_ORDER, NULL, &options);
@@ -262,5 +261,9 @@ static int run(int argc, char **argv)
     return code;
 }
 
-const struct mw_command mw_command_run = {"run", "run a job under the library",
-                                          "[OPTION...] [--] COMMAND [ARGUMENT...]", run};
+const struct mw_command mw_command_run = {
+    .name = "run",
+    .summary = "run a job under the library",
+    .run = run,
+    .parser = &parser,
+};

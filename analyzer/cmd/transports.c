@@ -13,10 +13,8 @@ enum format { TEXT, JSON, CSV };
 static const char *const formats[] = {"text", "json", "csv", NULL};
 
 struct options {
-    struct mw_paths paths;
-    int format;
-    long rank, top; /* -1: not given */
-    const char *output;
+    struct mw_view_options view;
+    long rank; /* -1: not given */
 };
 
 static const struct argp_option option_list[] = {
@@ -24,7 +22,7 @@ static const struct argp_option option_list[] = {
     {"rank", 'r', "N", 0, "the pairs of this rank one by one", 0},
     {"top", 'n', "N", 0,
      "entries in lists of pairs, attempts, log lines and ports (text: 20, json: 100)", 0},
-    {"output", 'o', "FILE", 0, "write to FILE instead of standard output", 0},
+    MW_OPTION_OUTPUT,
     {0},
 };
 
@@ -32,37 +30,24 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
 {
     struct options *options = state->input;
     switch (key) {
-    case 'f':
-        options->format = mw_option_word(state, "--format", value, formats);
-        return 0;
     case 'r':
         options->rank = mw_option_number(state, "--rank", value, 0);
         return 0;
-    case 'n':
-        options->top = mw_option_number(state, "--top", value, 0);
-        return 0;
-    case 'o':
-        options->output = value;
-        return 0;
-    case ARGP_KEY_ARG:
-        mw_paths_add(&options->paths, value);
-        return 0;
-    case ARGP_KEY_NO_ARGS:
-        argp_error(state, "which trace?");
-        return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return mw_view_option(&options->view, key, value, state);
     }
 }
 
 static json_t *build_document(const struct mw_analysis *analysis, const struct options *options)
 {
     const struct mw_model *model = analysis->model;
-    size_t top = options->top >= 0 ? (size_t)options->top : options->format == TEXT ? 20 : 100;
+    size_t top = options->view.top >= 0         ? (size_t)options->view.top
+                 : options->view.format == TEXT ? 20
+                                                : 100;
     struct mw_transport_totals *totals = mw_transport_totals_create(analysis->transports);
     json_t *document = mw_json_document("transports");
     json_object_set_new(document, "trace",
-                        mw_doc_trace(model, options->paths.at, options->paths.count));
+                        mw_doc_trace(model, options->view.paths.at, options->view.paths.count));
     json_object_set_new(document, "job", mw_doc_job(model));
     json_object_set_new(document, "processes", mw_doc_processes(model));
     json_object_set_new(document, "nodes", mw_doc_nodes(model));
@@ -81,7 +66,7 @@ static void write_document(const struct mw_analysis *analysis, const struct opti
 {
     json_t *document = build_document(analysis, options);
     mw_progress_end();
-    if (options->format == JSON)
+    if (options->view.format == JSON)
         mw_json_write(document, out);
     else
         mw_transports_text(document, out);
@@ -100,9 +85,10 @@ static int rank_exists(const struct mw_model *model, long rank)
 static int transports_write(const struct mw_analysis *analysis, const struct options *options)
 {
     struct mw_output output;
-    if (!rank_exists(analysis->model, options->rank) || mw_output_open(&output, options->output, 0))
+    if (!rank_exists(analysis->model, options->rank) ||
+        mw_output_open(&output, options->view.output, 0))
         return MW_EXIT_FAILED;
-    if (options->format == CSV) {
+    if (options->view.format == CSV) {
         mw_progress_end();
         mw_transports_csv(analysis->transports, options->rank, output.stream);
     } else {
@@ -111,25 +97,29 @@ static int transports_write(const struct mw_analysis *analysis, const struct opt
     return mw_output_close(&output, 0, 1);
 }
 
+static const struct argp parser = {
+    .options = option_list,
+    .parser = parse_option,
+    .args_doc = "TRACE...",
+    .doc = "Which transport each pair of ranks used for which message sizes, by what evidence, "
+           "what it reached of its line rate; what was tried and failed, and what lay idle.",
+};
+
 static int run(int argc, char **argv)
 {
-    static const struct argp parser = {
-        option_list,
-        parse_option,
-        "TRACE...",
-        "Which transport each pair of ranks used for which message sizes, by what evidence, what "
-        "it reached of its line rate; what was tried and failed, and what lay idle.",
-        NULL,
-        NULL,
-        NULL};
-    struct options options = {.rank = -1, .top = -1};
+    struct options options = {.view = {.formats = formats, .top = -1}, .rank = -1};
     argp_parse(&parser, argc, argv, 0, NULL, &options);
-    struct mw_analysis *analysis = mw_analysis_open(&options.paths, MW_ANALYSIS_TRANSPORTS);
+    struct mw_analysis *analysis = mw_analysis_open(&options.view.paths, MW_ANALYSIS_TRANSPORTS);
     int status = analysis ? transports_write(analysis, &options) : MW_EXIT_FAILED;
     mw_analysis_close(analysis);
-    free(options.paths.at);
+    free(options.view.paths.at);
     return status;
 }
 
 const struct mw_command mw_command_transports = {
-    "transports", "which transport each pair used, and why", "[OPTION...] TRACE...", run};
+    .name = "transports",
+    .summary = "which transport each pair used, and why",
+    .run = run,
+    .parser = &parser,
+    .formats = formats,
+};

@@ -20,19 +20,19 @@ enum { MISTYPED, STRANGERS, UNKNOWN, IDLE, KINDS };
 static const struct kind kinds[KINDS] = {
     [MISTYPED] = {MW_WARNING, "a setting is mistyped and has no effect",
                   "settings are mistyped and have no effect",
-                  "Correct the names; neither MPI nor the fabric libraries complain about names "
-                  "that they do not know."},
+                  "Correct what is misspelt; neither MPI nor the fabric libraries complain about "
+                  "names that they do not know."},
     [STRANGERS] = {MW_WARNING, "a setting names something that does not exist",
                    "settings name things that do not exist",
-                   "Correct the values: what stands in such a list and does not exist is ignored, "
-                   "or makes the whole list fail."},
+                   "Correct what does not exist: in a list it is ignored, or makes the whole list "
+                   "fail."},
     [UNKNOWN] = {MW_NOTICE, "a setting is known to no loaded library",
                  "settings are known to no loaded library",
-                 "Remove them, or check which version they were meant for."},
+                 "Remove what no library knows, or check which version it was meant for."},
     [IDLE] = {MW_NOTICE, "a setting is for a library that this job did not use",
               "settings are for libraries that this job did not use",
-              "They have no effect here. If they were meant to have one, choose the MPI, or the "
-              "component of it, that reads them."},
+              "What nobody reads has no effect here. If it was meant to have one, choose the "
+              "MPI, or the component of it, that reads it."},
 };
 
 struct entry {

@@ -25,10 +25,11 @@ json_t *mw_frame_json(struct mw_symbols *symbols, const struct mw_process *proce
 {
     struct mw_symbol symbol = mw_symbols_frame(symbols, process, frame);
     const struct mw_module *module = mw_process_module(process, frame->module);
-    return json_pack("{s:o, s:o, s:s, s:o, s:o, s:o, s:o}", "module", mw_json_text(symbol.module),
-                     "offset", mw_json_count(symbol.offset), "role",
+    return json_pack("{s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "module",
+                     mw_json_text(symbol.module), "offset", mw_json_count(symbol.offset), "role",
                      module ? mw_role_word(module->role) : "unknown", "function",
-                     mw_json_text(symbol.function), "file", mw_json_text(symbol.file), "line",
+                     mw_json_text(symbol.function), "inlined_into",
+                     mw_json_text(symbol.inlined_into), "file", mw_json_text(symbol.file), "line",
                      symbol.file ? json_integer(symbol.line) : json_null(), "reason",
                      mw_json_text(symbol.reason));
 }
@@ -45,12 +46,14 @@ char *mw_frame_text(const json_t *frame)
 {
     const char *module = mw_json_string(frame, "module");
     const char *function = mw_json_string(frame, "function"), *file = mw_json_string(frame, "file");
+    const char *into = mw_json_string(frame, "inlined_into");
     if (!json_is_object(frame))
         return mw_text_copy("not recorded");
     if (!function[0])
         return mw_format("%s+0x%" PRIx64, module, (uint64_t)mw_json_count_of(frame, "offset"));
+    const char *in = into[0] ? " in " : "";
     if (!file[0])
-        return mw_format("%s!%s", module, function);
-    return mw_format("%s!%s %s:%.0f", module, function, mw_basename(file),
+        return mw_format("%s!%s%s%s", module, function, in, into);
+    return mw_format("%s!%s%s%s %s:%.0f", module, function, in, into, mw_basename(file),
                      mw_json_count_of(frame, "line"));
 }

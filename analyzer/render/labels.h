@@ -16,12 +16,13 @@ json_t *mw_rank_set_json(struct mw_rank_set *set);
 /* The ranks of processes, by their numbers. */
 json_t *mw_processes_json(const struct mw_model *model, const uint32_t *processes, size_t count);
 
-/* A frame as JSON: module, offset, function, file, line, role, reason. */
+/* A frame as JSON: module, offset, function, inlined_into, file, line, role, reason. */
 json_t *mw_frame_json(struct mw_symbols *symbols, const struct mw_process *process,
                       const struct mw_frame *frame);
 /* The calling frame of a site of a process; null where it was not recorded. */
 json_t *mw_caller_json(struct mw_symbols *symbols, const struct mw_process *process, uint64_t site);
-/* "solver!exchange halo.c:120" of such a frame. */
+/* "solver!exchange halo.c:120" of such a frame; "solver!exchange in step halo.h:7" where exchange
+ * was inlined into step. */
 char *mw_frame_text(const json_t *frame);
 
 #endif

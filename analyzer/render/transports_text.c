@@ -45,7 +45,7 @@ static void text_items(const json_t *items, const char *label, const char *name,
 
 static void text_chosen(const json_t *section, FILE *out)
 {
-    mw_text_heading(out, "What MPI chose");
+    mw_text_heading(out, "What was in use");
     mw_text_choices(section, 1, out);
     text_items(json_object_get(section, "libraries"), "libraries", "library", "version", out);
     text_items(json_object_get(section, "devices"), "devices", "path", "state", out);

@@ -84,6 +84,7 @@ class Function:
         self.name = name
         self.version = version
         self.line = line
+        self.section = ""
         self.attributes = {}
         self.large = False
         self.parameters = []
@@ -149,7 +150,7 @@ class Function:
         number, _, version = self.attributes["large"].partition("@")
         form = Function(int(number), self.name + "_c", version or LARGE_VERSION, self.line)
         form.large = True
-        for field in ("parameters", "returns", "mode", "request", "record", "arguments"):
+        for field in ("section", "parameters", "returns", "mode", "request", "record", "arguments"):
             setattr(form, field, getattr(self, field))
         return form
 
@@ -185,12 +186,15 @@ class Reader:
         self.table = Table()
         self.current = None
         self.number = 0
+        self.section = ""
 
     def fail(self, text):
         raise TableError("%s:%d: %s" % (self.path, self.number, text))
 
     def read(self, lines):
         for self.number, raw in enumerate(lines, 1):
+            if raw.startswith("# ---- "):
+                self.section = raw[len("# ---- "):].strip()
             line = raw.split("#", 1)[0].rstrip()
             if not line:
                 continue
@@ -235,6 +239,7 @@ class Reader:
         if not re.match(r"MPI_[A-Z]\w*$", name) or not re.match(r"\d\.\d$", version):
             self.fail("not a function name and a version: %s %s" % (name, version))
         self.current = Function(number, name, version, self.number)
+        self.current.section = self.section
         for word in words[3:]:
             attribute, _, value = word.partition("=")
             if attribute not in ATTRIBUTES:

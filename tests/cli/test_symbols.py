@@ -27,6 +27,36 @@ template <class T> struct Grid { void __attribute__((noinline)) step(T value) { 
 }
 int main(int argc, char **) { solver::Grid<double> grid; grid.step(argc); return 0; }
 """
+INLINE_SOURCE = r"""
+#include <stdio.h>
+static inline __attribute__((always_inline)) void pack(int n) { puts(n ? "a" : "b"); } /* line 3 */
+static inline __attribute__((always_inline)) void exchange(int n)
+{
+    pack(n); /* line 6 */
+}
+int main(int argc, char **argv)
+{
+    exchange(argc);
+    return 0;
+}
+"""
+FORTRAN_SOURCE = """
+module halo
+contains
+  subroutine exchange(n)
+    integer, intent(in) :: n
+    call outside(n)   ! line 6
+  end subroutine
+end module
+program heat
+  use halo
+  call exchange(command_argument_count())   ! line 11
+end program
+subroutine outside(n)
+  integer, intent(in) :: n
+  print *, n
+end subroutine
+"""
 
 
 def have(*tools):
@@ -58,6 +88,15 @@ class Symbols(CliTest):
         loads = re.findall(r"LOAD\s+0x[0-9a-f]+ (0x[0-9a-f]+)", headers)
         return int(loads[0], 16)
 
+    def separate(self, build_id, place, keep=True):
+        """Moves the debug information to a file of its own; keep: the program stays, stripped."""
+        os.makedirs(os.path.dirname(place))
+        subprocess.run(["objcopy", "--only-keep-debug", "app", place], cwd=self.folder, check=True)
+        if keep:
+            subprocess.run(["strip", "app"], cwd=self.folder, check=True)
+        else:
+            os.remove(self.path("app"))
+
     def trace(self, build_id, *frames, path=None):
         process = Process(0, 1).world()
         process.add("MODULES", module(1, path or self.path("app"), build_id),
@@ -66,8 +105,8 @@ class Symbols(CliTest):
         process.call("MPI_Barrier", 2000, 3000, site=1)
         return b.write(self.path("job.mpiw"), job(), process)
 
-    def caller(self, trace):
-        entry = self.report(trace)["sites"]["listed"][0]
+    def caller(self, trace, **env):
+        entry = self.run_cli("report", "--format", "json", trace, env=env).json()["sites"]["listed"][0]
         return entry["frames"][entry["caller"]]
 
     def test_function_and_line(self):
@@ -104,6 +143,84 @@ class Symbols(CliTest):
         subprocess.run(["strip", "app"], cwd=self.folder, check=True)
         self.assertEqual(self.caller(self.trace(build_id, (1, offset)))["reason"], "no symbol there")
 
+    def test_debug_information_elsewhere(self):
+        """In a folder by build-id or as debuginfod left it; with the program stripped, or gone."""
+        for keep in (True, False):
+            for name in ("folder", "cache", "home"):
+                with self.subTest(name, keep=keep):
+                    build_id = self.build("-g")
+                    offset = self.return_address("main", "halo_exchange")
+                    trace, text = self.trace(build_id, (1, offset)), build_id.hex()
+                    base = self.path("%s-%d" % (name, keep))
+                    place, env = {
+                        "folder": ("%s/.build-id/%s/%s.debug" % (base, text[:2], text[2:]),
+                                   {"MPIWATCH_DEBUGINFO": "/nowhere::" + base}),
+                        "cache": ("%s/%s/debuginfo" % (base, text), {"DEBUGINFOD_CACHE_PATH": base}),
+                        "home": ("%s/.cache/debuginfod_client/%s/debuginfo" % (base, text), {"HOME": base}),
+                    }[name]
+                    env = {"XDG_CACHE_HOME": "", **env}
+                    self.separate(build_id, place, keep)
+                    reason = "no symbol there" if keep else "not on this machine"
+                    self.assertIn(reason, self.caller(trace)["reason"])
+                    frame = self.caller(trace, **env)
+                    self.assertEqual((frame["function"], os.path.basename(frame["file"] or ""), frame["line"]),
+                                     ("main", "app.c", 6))
+                    # Of another build: not used, whatever it is called.
+                    self.build("-g", "-DOTHER", source=SOURCE + "int other;")
+                    os.replace(self.path("app"), place)
+                    frame = self.caller(trace, **env)
+                    self.assertEqual((frame["function"], frame["file"]), (None, None))
+
+    def test_debug_information_beside_the_program(self):
+        build_id = self.build("-g")
+        offset = self.return_address("main", "halo_exchange")
+        self.separate(build_id, self.path(".debug/app.debug"))
+        subprocess.run(["objcopy", "--add-gnu-debuglink=.debug/app.debug", "app"], cwd=self.folder, check=True)
+        frame = self.caller(self.trace(build_id, (1, offset)))
+        self.assertEqual((frame["function"], frame["line"]), ("main", 6))
+
+    def test_a_library(self):
+        build_id = self.build("-g", "-shared", "-fPIC", source=SOURCE.replace("main", "step"))
+        offset = self.return_address("step", "halo_exchange")
+        frame = self.caller(self.trace(build_id, (1, offset)))
+        self.assertEqual((frame["function"], frame["line"]), ("step", 6))
+
+    def test_inlined(self):
+        build_id = self.build("-g", source=INLINE_SOURCE)
+        trace = self.trace(build_id, (1, self.return_address("main", "puts")))
+        frame = self.caller(trace)
+        self.assertEqual((frame["function"], frame["inlined_into"], frame["line"]), ("pack", "main", 3))
+        self.assertIn("app!pack in main app.c:3", self.run_cli("report", trace).out)
+
+    def test_fortran(self):
+        if not have("gfortran"):
+            self.skipTest("no gfortran")
+        fortran = {"source": FORTRAN_SOURCE, "suffix": ".f90", "compiler": "gfortran"}
+        for options, name, program in ((("-g",), "halo::exchange", "heat"), ((), "halo::exchange", "MAIN__")):
+            with self.subTest(options):
+                build_id = self.build(*options, "-O0", **fortran)
+                frame = self.caller(self.trace(build_id, (1, self.return_address("__halo_MOD_exchange", "outside_"))))
+                self.assertEqual((frame["function"], frame["line"]), (name, 6 if options else None))
+                frame = self.caller(self.trace(build_id, (1, self.return_address("MAIN__", "__halo_MOD_exchange"))))
+                self.assertEqual((frame["function"], frame["line"]), (program, 11 if options else None))
+
+    def test_many_wrong_builds(self):
+        """Files of another build are closed again: those that come later are found."""
+        build_id = self.build("-g")
+        offset = self.return_address("main", "halo_exchange")
+        process = Process(0, 1).world()
+        path = self.path("app")
+        process.add("MODULES", *[module(2 + n, path, n.to_bytes(20, "big")) for n in range(2000)],
+                    module(9000, path, build_id))
+        sites = [site(1 + n, (2 + n, offset)) for n in range(2000)]
+        process.add("SITES", *sites, site(9000, (9000, offset)))
+        for n in [*range(1, 2001), 9000]:
+            process.call("MPI_Barrier", 2000 + 10 * n, 2005 + 10 * n, site=n)
+        listed = self.report(b.write(self.path("job.mpiw"), job(), process), "--top", "3000")["sites"]["listed"]
+        self.assertEqual(len(listed), 2001)
+        functions = [entry["frames"][0]["function"] for entry in listed]
+        self.assertEqual([function for function in functions if function], ["main"])
+
     def test_the_caller_is_behind_bindings(self):
         build_id = self.build("-g")
         offset = self.return_address("main", "halo_exchange")
@@ -116,7 +233,7 @@ class Symbols(CliTest):
         os.mkfifo(self.path("pipe"))
         trace = self.trace(bytes(20), (1, 0x1000), path=self.path("pipe"))
         self.assertIn("not on this machine", self.caller(trace)["reason"])
-        for path in ("/dev/zero", "/", "", "/proc/self/mem"):
+        for path in ("/dev/zero", "/", "", "/proc/self/mem", "linux-vdso.so.1", "[vdso]"):
             self.assertIsNone(self.caller(self.trace(bytes(20), (1, 0x1000), path=path))["function"])
 
     def test_offsets_that_lead_nowhere(self):

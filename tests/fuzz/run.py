@@ -6,6 +6,7 @@
 
 MPIWATCH_FUZZ_SECONDS: how long (12: five targets make the minute of the usual test run).
 MPIWATCH_FUZZ_SEED: where chance begins. Inputs that once made trouble are in regressions/TARGET.
+MPIWATCH_FUZZ_CORPUS: a folder of further traces, for long runs; its small files join the corpus.
 """
 
 import os
@@ -21,13 +22,15 @@ from mwrandom import Random  # noqa: E402
 
 GOLDEN = os.path.join(HERE, "..", "golden", "v1")
 EVENTS = 9
+LARGEST = 1 << 16  # an input
 
 
-def golden_files():
-    for folder, _, names in sorted(os.walk(GOLDEN)):
+def trace_files(root):
+    for folder, _, names in sorted(os.walk(root)):
         for name in sorted(names):
-            if name.endswith(".mpiw"):
-                with open(os.path.join(folder, name), "rb") as handle:
+            path = os.path.join(folder, name)
+            if name.endswith(".mpiw") and os.path.getsize(path) <= LARGEST:
+                with open(path, "rb") as handle:
                     yield handle.read()
 
 
@@ -54,7 +57,8 @@ def plain(header, payload):
 
 def files(target):
     """The corpus of a target."""
-    for file in list(golden_files()) + list(random_files()):
+    real = trace_files(os.environ.get("MPIWATCH_FUZZ_CORPUS", ""))
+    for file in [*trace_files(GOLDEN), *random_files(), *real]:
         if target == "file":
             yield file
             continue
@@ -104,7 +108,7 @@ def main(target, program, kind):
             folders.append(regressions)
         if kind == "libfuzzer":
             command = [program, f"-max_total_time={seconds}", f"-seed={seed}", "-timeout=20",
-                       "-rss_limit_mb=3000", "-max_len=65536", "-print_final_stats=1",
+                       "-rss_limit_mb=3000", f"-max_len={LARGEST}", "-print_final_stats=1",
                        *folders]
         else:
             command = [program, seconds, seed, *folders]

@@ -617,11 +617,40 @@ def placement():
     return out + b"".join(bad) + events(w.give_ordinals(items), A)
 
 
+def left_calls():
+    """Calls that did not return: an error without a code."""
+    items = [
+        event(w.CALL, function=2, comm=0, peer=1, tag=3, start=1000, end=1500, flags=w.ERROR, code=0),
+        event(w.COLL, function=60, comm=0, peer=-1, start=1600, end=1700, ordinal=4,
+              flags=w.COUNTED | w.ERROR, code=0),
+        event(w.DONE, function=30, start=1800, end=1900, request=0, flags=w.REQUEST | w.ERROR, code=0),
+        event(w.FILE, function=394, comm=0, tag=1, start=2000, end=2100, flags=w.ERROR, code=0),
+        event(w.COLL, function=60, comm=0, peer=-1, start=2200, end=2300, ordinal=5,
+              flags=w.COUNTED),
+    ]
+    return w.give_ordinals(items)
+
+
+def endings():
+    """Ends that are taken back, replaced, and not replaced."""
+    def end(process, *reasons):
+        return b"".join(chunk("END", number(1, reason), number(2, 100 * place + reason),
+                              signed(3, -reason), number(4, 7 * place), process=process)
+                        for place, reason in enumerate(reasons, 1))
+
+    out = rank_chunk(A, 0) + events(left_calls(), A)
+    return out + b"".join(end(process, *reasons) for process, reasons in (
+        (A, (1, 0)), (B, (0,)), (C, (1, 0, 4)), (D, (1, 0, 1)), (5, (2, 4, 5)), (6, (4, 5)),
+        (7, (5, 4)), (8, (5, 0, 5)), (9, (3, 0)), (10, (4, 0, 2)), (11, ())))
+
+
 TRACES = {
     "full.mpiw": full, "folder.mpiw": folder, "hang.mpiw": hang, "edges.mpiw": edges,
     "damaged.mpiw": damaged, "malformed.mpiw": malformed, "malformed-events.mpiw": malformed_events,
     "facts.mpiw": facts, "deep.mpiw": deep, "fabric.mpiw": fabric,
     "malformed-fabric.mpiw": malformed_fabric, "objects.mpiw": objects,
+    "placement.mpiw": placement,
+    "malformed-fabric.mpiw": malformed_fabric, "objects.mpiw": objects, "endings.mpiw": endings,
     "placement.mpiw": placement,
 }
 

@@ -14,19 +14,8 @@
 
 #include "output/output.h"
 #include "probe/loglines.h"
-#include "record/record.h"
 #include "trace/fields.h"
-
-struct mw_recorder mw_recorder = {.clock = MW_CLOCK_MONOTONIC};
-__thread struct mw_thread_local mw_self;
-
-void mw_lock_slow(struct mw_lock *lock)
-{
-    const void *expected;
-    do {
-        expected = NULL;
-    } while (!atomic_compare_exchange_weak(&lock->owner, &expected, &mw_self));
-}
+#include "recorder_fixture.h"
 
 /* What the last chunk of each id said. */
 enum { IDS = 200 };
