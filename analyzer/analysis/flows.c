@@ -248,13 +248,14 @@ void mw_flow_operation(struct mw_flow_meter *meter, const struct mw_operation *o
         meter_collective(meter, operation, event);
 }
 
-void mw_flow_call(struct mw_flow_meter *meter, const struct mw_event *call, uint64_t ticks)
+void mw_flow_call(struct mw_flow_meter *meter, const struct mw_event *call, int64_t peer,
+                  uint64_t ticks)
 {
     switch (call->kind) {
     case MW_EVENT_EPOCH:
         local_window(meter, call->tag)->epochs += !(call->flags & MW_EVENT_ERROR);
-        if (is_rank(call->peer))
-            local_rma(meter, call->peer, 0)->ticks += ticks;
+        if (is_rank(peer))
+            local_rma(meter, peer, 0)->ticks += ticks;
         /* fall through */
     case MW_EVENT_RMA:
         local_window(meter, call->tag)->ticks += ticks;
@@ -458,7 +459,7 @@ static void merge_files(struct mw_flows *flows, const struct mw_flow_meter *mete
 }
 
 static void merge_collectives(struct mw_flows *flows, const struct mw_flow_meter *meter,
-                              size_t number)
+                              size_t number, const struct mw_comms *comms)
 {
     uint64_t known = 0;
     for (size_t i = 0; i < meter->colls.count; i++) {
@@ -468,11 +469,12 @@ static void merge_collectives(struct mw_flows *flows, const struct mw_flow_meter
     }
     for (size_t i = 0; i < meter->process->flow_count; i++) {
         const struct mw_coll_flow *flow = &meter->process->flows[i];
+        int64_t peer = mw_comms_peer(comms, number, flow->comm, flow->peer);
         known += flow->bytes;
         *mw_vector_add(&flows->colls) = (struct mw_coll_row){.process = number,
                                                              .comm = flow->comm,
                                                              .way = MW_COLL_BY_PEER,
-                                                             .root = flow->peer,
+                                                             .root = peer,
                                                              .calls = flow->messages,
                                                              .bytes = flow->bytes};
     }
@@ -481,13 +483,13 @@ static void merge_collectives(struct mw_flows *flows, const struct mw_flow_meter
 }
 
 void mw_flows_merge(struct mw_flows *flows, const struct mw_flow_meter *meter, size_t number,
-                    const struct mw_model *model)
+                    const struct mw_comms *comms)
 {
-    int64_t own = mw_process_rank(mw_trace_process(model->trace, number));
+    int64_t own = mw_model_place(comms->model, number);
     merge_rma(flows, meter, own);
     merge_windows(flows, meter, number);
     merge_files(flows, meter, number, own);
-    merge_collectives(flows, meter, number);
+    merge_collectives(flows, meter, number, comms);
 }
 
 static int row_compare(const void *left, const void *right)

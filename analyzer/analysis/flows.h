@@ -92,11 +92,12 @@ void mw_flow_meter_free(struct mw_flow_meter *meter);
 /* An operation, in the order of the stream; ticks: of its call where it is the call's only one. */
 void mw_flow_operation(struct mw_flow_meter *meter, const struct mw_operation *operation,
                        const struct mw_event *event, uint64_t ticks);
-/* A call on a window or a file that is no access. */
-void mw_flow_call(struct mw_flow_meter *meter, const struct mw_event *call, uint64_t ticks);
+/* A call on a window or a file that is no access; peer: its place. */
+void mw_flow_call(struct mw_flow_meter *meter, const struct mw_event *call, int64_t peer,
+                  uint64_t ticks);
 /* Adds a process to the whole; under the lock of the whole. */
 void mw_flows_merge(struct mw_flows *flows, const struct mw_flow_meter *meter, size_t number,
-                    const struct mw_model *model);
+                    const struct mw_comms *comms);
 
 /* Pairs of collectives, one call for each pair and row. 0 where a communicator's members are not
  * known or there would be too many pairs: what is left out is added to *left_out. */

@@ -71,6 +71,7 @@ static void deal_to_all(struct dealer *dealer, const struct mw_coll_row *row,
                 (int64_t)((uint64_t)members.runs[i].start + k * (uint64_t)members.runs[i].stride);
             if (rank < first)
                 continue;
+            peer = mw_comms_peer(dealer->comms, row->process, row->comm, peer);
             if (row->way == MW_COLL_FROM_EACH)
                 deal(dealer, peer, own, row->calls, share);
             else
@@ -81,7 +82,7 @@ static void deal_to_all(struct dealer *dealer, const struct mw_coll_row *row,
 static void deal_row(struct dealer *dealer, const struct mw_coll_row *row)
 {
     const struct mw_process *process = mw_trace_process(dealer->comms->model->trace, row->process);
-    int64_t own = mw_process_rank(process);
+    int64_t own = mw_model_place(dealer->comms->model, row->process);
     int one_peer =
         row->way == MW_COLL_FROM_ROOT || row->way == MW_COLL_TO_ROOT || row->way == MW_COLL_BY_PEER;
     if (own < 0 || (one_peer && row->root < 0)) {

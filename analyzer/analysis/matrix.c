@@ -217,7 +217,7 @@ struct mw_matrix *mw_matrix_create(const struct mw_tally *tally,
     matrix->model = tally->model;
     matrix->tally = tally;
     matrix->transports = metric->value ? NULL : transports;
-    matrix->size = by == MW_BY_NODE ? (int64_t)tally->model->node_count : tally->model->world_size;
+    matrix->size = by == MW_BY_NODE ? (int64_t)tally->model->node_count : tally->model->rank_total;
     if (matrix->transports)
         matrix_transports(matrix, &index);
     else if (metric->value)

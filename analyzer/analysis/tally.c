@@ -200,7 +200,7 @@ static void add_process_total(struct mw_tally *tally, const struct mw_process_ta
 static void tally_merge(struct mw_tally *tally, const struct mw_process_tally *from,
                         const unsigned char *open_comms)
 {
-    int64_t own = mw_process_rank(from->process);
+    int64_t own = mw_model_place(tally->model, from->number);
     add_process_total(tally, from);
     add_functions(tally, from);
     add_counts(tally, from);
@@ -212,7 +212,7 @@ static void tally_merge(struct mw_tally *tally, const struct mw_process_tally *f
         mw_speed_merge(tally, from->speed, own, from->process);
     }
     add_comms(tally, from, open_comms);
-    mw_flows_merge(tally->flows, from->flow, from->number, tally->model);
+    mw_flows_merge(tally->flows, from->flow, from->number, tally->comms);
     for (int i = 0; i < MW_SIZE_CLASSES; i++) {
         tally->sizes[i].messages += from->sizes[i].messages;
         tally->sizes[i].bytes += from->sizes[i].bytes;
@@ -241,7 +241,7 @@ static void *tally_work(void *context)
         if (number >= work->tally->model->process_count)
             return NULL;
         struct mw_process_tally *process =
-            mw_process_tally_create(work->tally->model, number, work->progress);
+            mw_process_tally_create(work->tally->comms, number, work->progress);
         pthread_mutex_lock(&work->lock);
         tally_merge(work->tally, process, work->open_comms);
         pthread_mutex_unlock(&work->lock);

@@ -304,6 +304,8 @@ static void count_call(struct mw_process_tally *tally, struct mw_requests *reque
         mw_operation_resolve(requests, thread, call->site, event, &operation);
         if (operation.kind == MW_OPERATION_NONE)
             continue;
+        operation.peer =
+            mw_comms_peer(tally->all_comms, tally->number, operation.comm, operation.peer);
         if (!operation.function) {
             operation.function = call->function;
             operation.site = call->site;
@@ -328,7 +330,9 @@ static void count_call(struct mw_process_tally *tally, struct mw_requests *reque
     amounts_call(site_amounts(tally, call->function, call->site), call, ticks);
     amounts_call(&tally->total.amounts, call, ticks);
     count_time(tally, call, ticks, kinds, &pair);
-    mw_flow_call(tally->flow, call, call->flags & MW_EVENT_NESTED ? 0 : ticks);
+    mw_flow_call(tally->flow, call,
+                 mw_comms_peer(tally->all_comms, tally->number, call->comm, call->peer),
+                 call->flags & MW_EVENT_NESTED ? 0 : ticks);
     note_last(&tally->total, call);
 }
 
@@ -356,14 +360,16 @@ static void keep_damage(struct mw_process_tally *tally, const struct mw_stream *
     }
 }
 
-struct mw_process_tally *mw_process_tally_create(const struct mw_model *model, size_t number,
+struct mw_process_tally *mw_process_tally_create(const struct mw_comms *comms, size_t number,
                                                  void (*progress)(uint64_t events))
 {
     struct mw_process_tally *tally = mw_alloc(1, sizeof(*tally));
     struct mw_requests *requests = mw_requests_create();
     const struct mw_call_record *record;
     uint64_t thread, told = 0;
+    const struct mw_model *model = comms->model;
     tally->number = number;
+    tally->all_comms = comms;
     tally->speed = mw_speed_meter_create();
     tally->process = mw_trace_process(model->trace, number);
     tally->flow = mw_flow_meter_create(tally->process);

@@ -42,6 +42,7 @@ struct mw_local_comm {
 struct mw_process_tally {
     size_t number;
     const struct mw_process *process;
+    const struct mw_comms *all_comms;
     struct mw_index function_index, site_index, pair_index, class_index, comm_index;
     MW_VECTOR(struct mw_local_function) functions;
     MW_VECTOR(struct mw_local_site) sites;
@@ -57,7 +58,7 @@ struct mw_process_tally {
     uint64_t p2p_ticks, pair_ticks, cancelled, events;
 };
 
-struct mw_process_tally *mw_process_tally_create(const struct mw_model *model, size_t number,
+struct mw_process_tally *mw_process_tally_create(const struct mw_comms *comms, size_t number,
                                                  void (*progress)(uint64_t events));
 void mw_process_tally_free(struct mw_process_tally *tally);
 

@@ -174,3 +174,18 @@ int mw_output_close(struct mw_output *output, int exclusive, int keep)
     output->temporary = NULL;
     return failed ? MW_EXIT_FAILED : MW_EXIT_OK;
 }
+
+int64_t mw_command_rank(const struct mw_model *model, struct mw_rank_id id)
+{
+    int64_t place = mw_model_find_rank(model, id);
+    if (place >= 0 && (mw_model_rank(model, place) >= 0 || place < model->rank_total))
+        return place;
+    if (id.world)
+        mw_complain("rank %" PRIu32 ":%" PRId64 " is not in this trace", id.world, id.rank);
+    else if (model->world_count > 1)
+        mw_complain("rank %" PRId64 ": which? this trace has %zu worlds, name it as 1:%" PRId64,
+                    id.rank, model->world_count, id.rank);
+    else
+        mw_complain("rank %" PRId64 " is not in this trace", id.rank);
+    return -1;
+}

@@ -10,7 +10,8 @@ static const char *const formats[] = {"text", "json", NULL};
 
 struct options {
     struct mw_view_options view;
-    long rank, thread;
+    struct mw_rank_id rank; /* its rank is -1: all */
+    long thread;
 };
 
 static const struct argp_option option_list[] = {
@@ -26,7 +27,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     struct options *options = state->input;
     switch (key) {
     case 'r':
-        options->rank = mw_option_number(state, "--rank", value, 0);
+        options->rank = mw_option_rank(state, "--rank", value);
         return 0;
     case 't':
         options->thread = mw_option_number(state, "--thread", value, 0);
@@ -34,6 +35,15 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     default:
         return mw_view_option(&options->view, key, value, state);
     }
+}
+
+static int64_t recorded_rank(const struct mw_model *model, struct mw_rank_id id)
+{
+    int64_t place = mw_command_rank(model, id);
+    if (place < 0 || mw_model_rank(model, place) >= 0)
+        return place;
+    mw_complain("that rank was not recorded");
+    return -1;
 }
 
 static int dump_trace(const mw_trace *trace, const struct options *options)
@@ -48,13 +58,12 @@ static int dump_trace(const mw_trace *trace, const struct options *options)
                            .comms = comms,
                            .symbols = symbols,
                            .json = options->view.format == 1,
-                           .rank = options->rank,
+                           .place = -1,
                            .thread = options->thread,
                            .out = output.stream};
     mw_progress_end();
     enum mw_status status = MW_OK;
-    if (options->rank >= 0 && mw_model_rank(model, options->rank) < 0) {
-        mw_complain("rank %ld is not in this trace", options->rank);
+    if (options->rank.rank >= 0 && (dump.place = recorded_rank(model, options->rank)) < 0) {
         status = MW_ERR_NOT_FOUND;
     } else {
         status = mw_dump(&dump);
@@ -78,7 +87,7 @@ static const struct argp parser = {
 
 static int run(int argc, char **argv)
 {
-    struct options options = {.view = {.formats = formats}, .rank = -1, .thread = -1};
+    struct options options = {.view = {.formats = formats}, .rank = {0, -1}, .thread = -1};
     argp_parse(&parser, argc, argv, 0, NULL, &options);
     mw_trace *trace = mw_command_open(&options.view.paths, MW_OPEN_RESIDUE);
     if (!trace) {

@@ -38,7 +38,8 @@ static int run(int argc, char **argv)
         return MW_EXIT_FAILED;
     }
     struct mw_model *model = mw_model_create(trace);
-    json_t *info = mw_info_document(model, view.paths.at, view.paths.count);
+    struct mw_comms *comms = mw_comms_create(model);
+    json_t *info = mw_info_document(comms, view.paths.at, view.paths.count);
     mw_progress_end();
     mw_output_open(&output, NULL, 0);
     if (view.format == 1)
@@ -46,6 +47,7 @@ static int run(int argc, char **argv)
     else
         mw_info_text(info, output.stream);
     json_decref(info);
+    mw_comms_free(comms);
     mw_model_free(model);
     mw_trace_close(trace);
     free(view.paths.at);

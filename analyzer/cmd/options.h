@@ -10,6 +10,8 @@
 #include <argp.h>
 #include <stddef.h>
 
+#include "analyzer/model/labels.h"
+
 /* The trace arguments of a command line. */
 struct mw_paths {
     const char **at;
@@ -38,5 +40,7 @@ int mw_option_word(struct argp_state *state, const char *option, const char *wor
                    const char *const *known);
 /* A whole number of at least `least`, or a usage error. */
 long mw_option_number(struct argp_state *state, const char *option, const char *text, long least);
+/* A rank as reports name it, "3" or "2:3", or a usage error. */
+struct mw_rank_id mw_option_rank(struct argp_state *state, const char *option, const char *text);
 
 #endif

@@ -14,7 +14,8 @@ static const char *const formats[] = {"text", "json", "csv", NULL};
 
 struct options {
     struct mw_view_options view;
-    long rank; /* -1: not given */
+    struct mw_rank_id rank; /* its rank is -1: not given */
+    int64_t place;          /* of that; -1 not given */
 };
 
 static const struct argp_option option_list[] = {
@@ -31,7 +32,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     struct options *options = state->input;
     switch (key) {
     case 'r':
-        options->rank = mw_option_number(state, "--rank", value, 0);
+        options->rank = mw_option_rank(state, "--rank", value);
         return 0;
     default:
         return mw_view_option(&options->view, key, value, state);
@@ -49,12 +50,12 @@ static json_t *build_document(const struct mw_analysis *analysis, const struct o
     json_object_set_new(document, "trace",
                         mw_doc_trace(model, options->view.paths.at, options->view.paths.count));
     json_object_set_new(document, "job", mw_doc_job(model));
-    json_object_set_new(document, "processes", mw_doc_processes(model));
+    json_object_set_new(document, "processes", mw_doc_processes(analysis->comms));
     json_object_set_new(document, "nodes", mw_doc_nodes(model));
     json_object_set_new(document, "transports", mw_doc_transports(totals, top));
     json_object_set_new(document, "pairs",
-                        options->rank >= 0
-                            ? mw_doc_transport_pairs(analysis->transports, options->rank, top)
+                        options->place >= 0
+                            ? mw_doc_transport_pairs(analysis->transports, options->place, top)
                             : json_null());
     json_object_set_new(document, "damage", mw_doc_damage(model->trace, analysis->tally));
     mw_transport_totals_free(totals);
@@ -73,24 +74,17 @@ static void write_document(const struct mw_analysis *analysis, const struct opti
     json_decref(document);
 }
 
-/* Ranks that were not recorded may still have been talked to. */
-static int rank_exists(const struct mw_model *model, long rank)
-{
-    if (rank < 0 || mw_model_rank(model, rank) >= 0 || rank < model->world_size)
-        return 1;
-    mw_complain("rank %ld is not in this trace", rank);
-    return 0;
-}
-
-static int transports_write(const struct mw_analysis *analysis, const struct options *options)
+static int transports_write(const struct mw_analysis *analysis, struct options *options)
 {
     struct mw_output output;
-    if (!rank_exists(analysis->model, options->rank) ||
-        mw_output_open(&output, options->view.output, 0))
+    if (options->rank.rank >= 0 &&
+        (options->place = mw_command_rank(analysis->model, options->rank)) < 0)
+        return MW_EXIT_FAILED;
+    if (mw_output_open(&output, options->view.output, 0))
         return MW_EXIT_FAILED;
     if (options->view.format == CSV) {
         mw_progress_end();
-        mw_transports_csv(analysis->transports, options->rank, output.stream);
+        mw_transports_csv(analysis->transports, options->place, output.stream);
     } else {
         write_document(analysis, options, output.stream);
     }
@@ -107,7 +101,8 @@ static const struct argp parser = {
 
 static int run(int argc, char **argv)
 {
-    struct options options = {.view = {.formats = formats, .top = -1}, .rank = -1};
+    struct options options = {
+        .view = {.formats = formats, .top = -1}, .rank = {0, -1}, .place = -1};
     argp_parse(&parser, argc, argv, 0, NULL, &options);
     struct mw_analysis *analysis = mw_analysis_open(&options.view.paths, MW_ANALYSIS_TRANSPORTS);
     int status = analysis ? transports_write(analysis, &options) : MW_EXIT_FAILED;

@@ -79,20 +79,18 @@ size_t mw_crowd_common(const struct mw_crowd *crowd, const uint32_t *processes, 
 char *mw_process_words(const struct mw_model *model, uint32_t number)
 {
     const struct mw_process *process = mw_trace_process(model->trace, number);
-    int64_t rank = mw_process_rank(process);
-    return rank >= 0 ? mw_format("rank %" PRId64, rank)
-                     : mw_format("%s pid %" PRIu64, process->host, process->pid);
+    int64_t place = mw_model_place(model, number);
+    return place >= 0 ? mw_peer_label(model, place)
+                      : mw_format("%s pid %" PRIu64, process->host, process->pid);
 }
 
 /* "ranks 0-3" of those that have one; NULL: none has. */
 static char *rank_names(const struct mw_crowd *crowd)
 {
     struct mw_rank_set set = {0};
-    for (size_t i = 0; i < crowd->model->process_count; i++) {
-        int64_t rank = mw_process_rank(mw_trace_process(crowd->model->trace, i));
-        if (crowd->has[i] && rank >= 0)
-            mw_rank_set_add(&set, rank);
-    }
+    for (size_t i = 0; i < crowd->model->process_count; i++)
+        if (crowd->has[i] && mw_model_place(crowd->model, i) >= 0)
+            mw_rank_set_add_process(&set, crowd->model, i);
     size_t count = set.count;
     char *list = mw_rank_set_take(&set), *fit = mw_rank_list_cut(list, NAMES_WIDTH);
     char *names = count ? mw_format("rank%s %s", count == 1 ? "" : "s", fit) : NULL;
@@ -106,7 +104,7 @@ char *mw_crowd_names(const struct mw_crowd *crowd)
     char *names = rank_names(crowd);
     size_t rankless = 0;
     for (size_t i = 0; i < crowd->model->process_count; i++) {
-        if (!crowd->has[i] || mw_process_rank(mw_trace_process(crowd->model->trace, i)) >= 0)
+        if (!crowd->has[i] || mw_model_place(crowd->model, i) >= 0)
             continue;
         if (rankless++ >= PROCESSES_MAX)
             continue;
@@ -128,11 +126,11 @@ char *mw_crowd_share(const struct mw_crowd *crowd)
 {
     size_t ranks = 0;
     for (size_t i = 0; i < crowd->model->process_count; i++)
-        ranks += crowd->has[i] && mw_process_rank(mw_trace_process(crowd->model->trace, i)) >= 0;
-    if (ranks < crowd->count || crowd->model->world_size < 0)
+        ranks += crowd->has[i] && mw_model_place(crowd->model, i) >= 0;
+    if (ranks < crowd->count || crowd->model->rank_total < 0)
         return mw_format("%zu of %zu processes", crowd->count, crowd->model->process_count);
-    return mw_format("%zu of %" PRId64 " rank%s", ranks, crowd->model->world_size,
-                     crowd->model->world_size == 1 ? "" : "s");
+    return mw_format("%zu of %" PRId64 " rank%s", ranks, crowd->model->rank_total,
+                     crowd->model->rank_total == 1 ? "" : "s");
 }
 
 void mw_crowd_give(const struct mw_crowd *crowd, struct mw_finding *finding)

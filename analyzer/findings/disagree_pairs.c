@@ -12,6 +12,7 @@
 
 #include "analyzer/findings/spaces.h"
 #include "analyzer/findings/words.h"
+#include "analyzer/model/labels.h"
 
 #define PAIRS_SHOWN 6
 #define KINDS       3 /* within nodes, between nodes, within nodes without sharing memory */
@@ -123,9 +124,9 @@ static int64_t unusual(const struct comparison *comparison, const struct mw_pair
     return -1;
 }
 
-static char *pair_words(const struct mw_pair_transport *pair)
+static char *pair_words(const struct mw_finding_input *in, const struct mw_pair_transport *pair)
 {
-    return mw_format("%" PRId64 " -> %" PRId64, pair->src, pair->dst);
+    return mw_pair_label(in->model, pair->src, pair->dst);
 }
 
 /* Pairs are sorted, and so are those of a dissent. */
@@ -167,7 +168,7 @@ char *mw_dissent_title(const struct mw_finding_input *in, const struct mw_dissen
     char *pairs = NULL;
     for (size_t i = 0; i < count && i < PAIRS_SHOWN; i++)
         pairs =
-            mw_list_add(pairs, ", ", pair_words(&in->transports->pairs.at[dissent->pairs.at[i]]));
+            mw_list_add(pairs, ", ", pair_words(in, &in->transports->pairs.at[dissent->pairs.at[i]]));
     if (count > PAIRS_SHOWN)
         pairs = mw_list_add(pairs, " and ", mw_format("%zu more", count - PAIRS_SHOWN));
     char *title =
@@ -186,7 +187,7 @@ int mw_dissent_say(const struct mw_finding_input *in, const struct mw_dissent *d
         const struct mw_pair_transport *pair = &in->transports->pairs.at[number];
         const struct mw_pair_transport *back =
             mw_transports_pair(in->transports, pair->dst, pair->src);
-        char *words = pair_words(pair), *label = mw_transports_label(in->transports, pair);
+        char *words = pair_words(in, pair), *label = mw_transports_label(in->transports, pair);
         mw_finding_evidence(finding, mw_format("pair %s: %s", words, label));
         free(label);
         free(words);

@@ -334,10 +334,10 @@ static struct mw_judgement judge_ranks(const struct mw_expectation *expectation,
     if ((int64_t)in->model->rank_count == expectation->ranks)
         return judgement;
     judgement.verdict = MW_FAILS;
-    reason(&judgement, in->model->world_size < 0
+    reason(&judgement, in->model->rank_total < 0
                            ? mw_format("found %zu recorded", in->model->rank_count)
                            : mw_format("found %zu of %" PRId64 " recorded", in->model->rank_count,
-                                       in->model->world_size));
+                                       in->model->rank_total));
     return judgement;
 }
 

@@ -12,6 +12,7 @@
 #include "analyzer/findings/idle.h"
 #include "analyzer/findings/spaces.h"
 #include "analyzer/findings/words.h"
+#include "analyzer/model/labels.h"
 
 #define PAIRS_SHOWN 6
 #define SHARE_LEAST 0.01 /* of the bytes, or of the messages, within nodes */
@@ -113,7 +114,7 @@ static char *pairs_words(const struct inside *inside)
     for (size_t i = 0; i < inside->pairs.count && i < PAIRS_SHOWN; i++) {
         const struct mw_pair_transport *pair =
             &inside->in->transports->pairs.at[inside->pairs.at[i]];
-        list = mw_list_add(list, ", ", mw_format("%" PRId64 " -> %" PRId64, pair->src, pair->dst));
+        list = mw_list_add(list, ", ", mw_pair_label(inside->in->model, pair->src, pair->dst));
     }
     if (inside->pairs.count > PAIRS_SHOWN)
         list = mw_list_add(list, " and ", mw_format("%zu more", inside->pairs.count - PAIRS_SHOWN));

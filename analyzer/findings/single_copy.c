@@ -14,6 +14,7 @@
 #include "analyzer/findings/spaces.h"
 #include "analyzer/findings/used.h"
 #include "analyzer/findings/words.h"
+#include "analyzer/model/labels.h"
 
 #define EAGER_OPENMPI  4096 /* of vader and sm, unless set */
 #define EAGER_OTHERS   8192 /* about where others change over */
@@ -281,12 +282,14 @@ static void say_namespaces(const struct search *search, const struct off *off,
     int64_t second = pair->src < pair->dst ? pair->dst : pair->src;
     const struct mw_spaces *one = &search->spaces[mw_model_rank(model, first)];
     const struct mw_spaces *two = &search->spaces[mw_model_rank(model, second)];
+    char *first_label = mw_rank_label(model, first), *second_label = mw_rank_label(model, second);
     for (int i = 0; i < MW_SPACES; i++)
         if (mw_spaces_differ(one, two, (enum mw_space)i))
-            mw_finding_evidence(finding,
-                                mw_format("%s namespace: rank %" PRId64 " %s, rank %" PRId64 " %s",
-                                          mw_space_word((enum mw_space)i), first, one->in[i],
-                                          second, two->in[i]));
+            mw_finding_evidence(finding, mw_format("%s namespace: rank %s %s, rank %s %s",
+                                                   mw_space_word((enum mw_space)i), first_label,
+                                                   one->in[i], second_label, two->in[i]));
+    free(first_label);
+    free(second_label);
 }
 
 static void say_speed(const struct search *search, const struct off *off,

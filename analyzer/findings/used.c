@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analyzer/base/number.h"
+#include "analyzer/model/labels.h"
 
 #define CONTROL_BYTES    4096 /* as many bytes, in as few messages, may be anything */
 #define CONTROL_MESSAGES 16
@@ -204,10 +205,11 @@ char *mw_speed_words(const struct mw_used *used, const struct mw_use *use, uint6
     char *line = what[0] ? mw_format("%s's line rate", what) : mw_text_copy("the line rate");
     char *rate = rated ? rate_words(found, speed, line) : mw_text_copy("");
     char *half = answered ? mw_number_seconds((double)found->half_median / 1e9) : NULL;
-    char *words =
-        mw_format("pair %" PRId64 " -> %" PRId64 " reached %s%s%s%s over %s", pair->src, pair->dst,
-                  rate, rated && answered ? " and " : "", answered ? "half a round trip of " : "",
-                  answered ? half : "", way->name);
+    char *label = mw_pair_label(used->in->model, pair->src, pair->dst);
+    char *words = mw_format("pair %s reached %s%s%s%s over %s", label, rate,
+                            rated && answered ? " and " : "",
+                            answered ? "half a round trip of " : "", answered ? half : "", way->name);
+    free(label);
     free(line);
     free(rate);
     free(half);

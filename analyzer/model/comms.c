@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/model/bridges.h"
+
 #define COMM_DEPTH 64 /* of parents; a hostile trace may have cycles */
 
 /* Kinds that are collective over their parent; the others are told apart by their members alone. */
@@ -29,14 +31,15 @@ static int has_parent(const struct mw_comm *comm)
     }
 }
 
-static uint64_t comm_key(const struct mw_process *process, const struct mw_comm *comm, int depth)
+static uint64_t comm_key(const struct mw_process *process, uint32_t world,
+                         const struct mw_comm *comm, int depth)
 {
-    uint64_t parent = 0;
+    uint64_t parent = world;
     if (comm->how == MW_COMM_SELF)
         return mw_mix(MW_COMM_SELF);
     if (has_parent(comm) && depth < COMM_DEPTH) {
         const struct mw_comm *up = mw_process_comm(process, (uint64_t)comm->parent);
-        parent = up ? comm_key(process, up, depth + 1) : 1;
+        parent = up ? comm_key(process, world, up, depth + 1) : mw_mix(world) + 1;
     }
     uint64_t key = mw_mix(parent ^ mw_mix((uint64_t)comm->how + 1));
     key = mw_mix(key ^ mw_mix(comm->number + 2));
@@ -65,7 +68,7 @@ static void comms_add_process(struct mw_comms *comms, size_t number)
     comms->by_process[number] = by;
     for (size_t i = 0; i < process->comm_count; i++) {
         const struct mw_comm *comm = &process->comms[i];
-        uint64_t key = comm_key(process, comm, 0);
+        uint64_t key = comm_key(process, comms->model->process_world[number], comm, 0);
         by[i] = (uint32_t)mw_index_put(&comms->index, key);
         if (by[i] == comms->joined.count) {
             struct mw_joined_comm *added = mw_vector_add(&comms->joined);
@@ -95,6 +98,8 @@ struct mw_comms *mw_comms_create(const struct mw_model *model)
         comms_add_process(comms, i);
     for (size_t i = 0; i < model->process_count; i++)
         comms_link_parents(comms, i);
+    if (model->world_count > 1)
+        mw_comms_bridge(comms);
     return comms;
 }
 
@@ -105,6 +110,9 @@ void mw_comms_free(struct mw_comms *comms)
     for (size_t i = 0; i < comms->model->process_count; i++)
         free(comms->by_process[i]);
     free(comms->by_process);
+    for (size_t i = 0; i < comms->side_count; i++)
+        free(comms->sides[i].starts);
+    free(comms->sides);
     free(comms->joined.at);
     mw_index_free(&comms->index);
     free(comms);
@@ -117,4 +125,45 @@ int64_t mw_comms_find(const struct mw_comms *comms, size_t process, int64_t id)
         return -1;
     const struct mw_comm *comm = mw_process_comm(holder, (uint64_t)id);
     return comm ? (int64_t)comms->by_process[process][comm - holder->comms] : -1;
+}
+
+/* The member of this rank in a side's own group; -1 not known or of another world. */
+static int64_t side_member(const struct mw_comm_side *side, uint64_t rank)
+{
+    const struct mw_run *runs = side->comm->members;
+    size_t low = 0, high = side->comm->member_runs; /* the run is in [low, high) */
+    if (!high)
+        return -1;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (side->starts[middle] <= rank)
+            low = middle;
+        else
+            high = middle;
+    }
+    uint64_t at = rank - side->starts[low];
+    if (rank < side->starts[low] || at >= runs[low].count)
+        return -1;
+    return (int64_t)((uint64_t)runs[low].start + at * (uint64_t)runs[low].stride);
+}
+
+/* A stranger is the rank that it has in the group; whose world it is of has written who that is. */
+int64_t mw_comms_peer(const struct mw_comms *comms, size_t process, int64_t id, int64_t peer)
+{
+    const struct mw_model *model = comms->model;
+    if (peer > MW_PEER_OUTSIDE(0))
+        return mw_model_peer(model, process, peer);
+    int64_t number = model->world_count > 1 ? mw_comms_find(comms, process, id) : -1;
+    if (number < 0)
+        return peer;
+    const struct mw_joined_comm *joined = &comms->joined.at[number];
+    for (size_t i = joined->side; i < joined->side + joined->side_count; i++) {
+        const struct mw_comm_side *side = &comms->sides[i];
+        if (side->world == model->process_world[process])
+            continue;
+        int64_t member = side_member(side, (uint64_t)MW_PEER_OUTSIDE(peer));
+        if (member >= 0 && member < model->worlds[side->world].size)
+            return model->worlds[side->world].first + member;
+    }
+    return peer;
 }

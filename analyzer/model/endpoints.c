@@ -320,7 +320,7 @@ static void note_owners(struct mw_endpoints *endpoints)
     for (uint32_t i = 0; i < endpoints->model->process_count; i++) {
         const struct mw_process *process = mw_trace_process(endpoints->model->trace, i);
         struct mw_endpoint_owner *owner = &endpoints->owners[i];
-        int64_t rank = mw_process_rank(process);
+        int64_t rank = mw_model_place(endpoints->model, i);
         owner->rank = rank >= 0 && mw_model_rank(endpoints->model, rank) == (int64_t)i ? rank : -1;
         owner->recorded =
             (process->attempt_count | process->endpoint_count | process->log_count |

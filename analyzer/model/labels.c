@@ -9,35 +9,111 @@
 
 #define LABEL_DEPTH 4 /* of parents in the name of a communicator */
 
-void mw_rank_set_add(struct mw_rank_set *set, int64_t rank)
+static char *id_label(struct mw_rank_id id)
 {
-    struct mw_rank_range *last = set->ranges.count ? &set->ranges.at[set->ranges.count - 1] : NULL;
-    set->count++;
-    if (rank < 0)
-        set->rankless++;
-    else if (last && (rank == last->last || rank == last->last + 1))
-        last->last = rank;
-    else
-        *mw_vector_add(&set->ranges) = (struct mw_rank_range){rank, rank};
+    return id.world ? mw_format("%" PRIu32 ":%" PRId64, id.world, id.rank)
+                    : mw_format("%" PRId64, id.rank);
 }
 
-void mw_rank_set_add_process(struct mw_rank_set *set, const struct mw_process *process)
+char *mw_rank_label(const struct mw_model *model, int64_t place)
 {
-    mw_rank_set_add(set, mw_process_rank(process));
+    return place < 0 ? mw_text_copy("?") : id_label(mw_model_rank_id(model, place));
+}
+
+char *mw_pair_label(const struct mw_model *model, int64_t src, int64_t dst)
+{
+    char *from = mw_rank_label(model, src), *to = mw_rank_label(model, dst);
+    char *label = mw_format("%s -> %s", from, to);
+    free(from);
+    free(to);
+    return label;
+}
+
+int mw_rank_label_read(const char *label, struct mw_rank_id *id)
+{
+    const char *colon = strchr(label, ':'), *rank = colon ? colon + 1 : label;
+    char *end = NULL;
+    *id = (struct mw_rank_id){0, -1};
+    if (colon) {
+        unsigned long world = strtoul(label, &end, 10);
+        if (end != colon || *label < '0' || *label > '9' || !world || world > UINT32_MAX)
+            return 0;
+        id->world = (uint32_t)world;
+    }
+    unsigned long number = strtoul(rank, &end, 10);
+    if (*rank < '0' || *rank > '9' || *end || number > INT32_MAX)
+        return 0;
+    id->rank = (int64_t)number;
+    return 1;
+}
+
+int mw_rank_id_compare(struct mw_rank_id a, struct mw_rank_id b)
+{
+    if (a.world != b.world)
+        return a.world < b.world ? -1 : 1;
+    return (a.rank > b.rank) - (a.rank < b.rank);
+}
+
+char *mw_peer_label(const struct mw_model *model, int64_t place)
+{
+    if (place == MW_PEER_ANY)
+        return mw_text_copy("any");
+    if (place <= MW_PEER_OUTSIDE(0))
+        return mw_format("rank %" PRId64 " of a remote group (not recorded)",
+                         MW_PEER_OUTSIDE(place));
+    if (place < 0)
+        return mw_text_copy(place == MW_PEER_NONE ? "none" : "unknown");
+    char *rank = mw_rank_label(model, place), *label = mw_format("rank %s", rank);
+    free(rank);
+    return label;
+}
+
+static void set_add_range(struct mw_rank_set *set, struct mw_rank_range range)
+{
+    struct mw_rank_range *last = set->ranges.count ? &set->ranges.at[set->ranges.count - 1] : NULL;
+    if (last && last->world == range.world &&
+        (range.first == last->last || range.first == last->last + 1))
+        last->last = range.last;
+    else
+        *mw_vector_add(&set->ranges) = range;
+}
+
+void mw_rank_set_add(struct mw_rank_set *set, struct mw_rank_id id)
+{
+    set->count++;
+    if (id.rank < 0)
+        set->rankless++;
+    else
+        set_add_range(set, (struct mw_rank_range){id.world, id.rank, id.rank});
+}
+
+void mw_rank_set_add_place(struct mw_rank_set *set, const struct mw_model *model, int64_t place)
+{
+    mw_rank_set_add(set, mw_model_rank_id(model, place));
+}
+
+void mw_rank_set_add_process(struct mw_rank_set *set, const struct mw_model *model, size_t process)
+{
+    mw_rank_set_add_place(set, model, mw_model_place(model, process));
 }
 
 static int range_compare(const void *left, const void *right)
 {
     const struct mw_rank_range *a = left, *b = right;
+    if (a->world != b->world)
+        return a->world < b->world ? -1 : 1;
     return (a->first > b->first) - (a->first < b->first);
 }
 
-/* Writes "first-last" or "first" behind what is there. */
-static void range_print(FILE *out, int *any, int64_t first, int64_t last)
+/* Writes "first-last" or "first" behind what is there, with its world where there are several. */
+static void range_print(FILE *out, int *any, const struct mw_rank_range *range)
 {
-    fprintf(out, "%s%" PRId64, *any ? "," : "", first);
-    if (last > first)
-        fprintf(out, "-%" PRId64, last);
+    fputs(*any ? "," : "", out);
+    if (range->world)
+        fprintf(out, "%" PRIu32 ":", range->world);
+    fprintf(out, "%" PRId64, range->first);
+    if (range->last > range->first)
+        fprintf(out, "-%" PRId64, range->last);
     *any = 1;
 }
 
@@ -46,10 +122,11 @@ static void ranges_print(FILE *out, const struct mw_rank_range *range, size_t co
     int any = 0;
     for (size_t i = 0; i < count;) {
         struct mw_rank_range whole = range[i];
-        for (i++; i < count && range[i].first <= whole.last + 1; i++)
+        for (i++; i < count && range[i].world == whole.world && range[i].first <= whole.last + 1;
+             i++)
             if (range[i].last > whole.last)
                 whole.last = range[i].last;
-        range_print(out, &any, whole.first, whole.last);
+        range_print(out, &any, &whole);
     }
 }
 
@@ -78,24 +155,32 @@ char *mw_rank_list_cut(const char *list, size_t width)
     return cut ? mw_format("%.*s,...", (int)cut, list) : mw_text_copy(list);
 }
 
+/* Of one world; `next` goes through model->ranks. */
+static void missing_of(const struct mw_model *model, size_t world, size_t *next,
+                       struct mw_rank_set *set, uint64_t *count)
+{
+    const struct mw_world *at = &model->worlds[world];
+    uint32_t name = model->world_count > 1 ? (uint32_t)world + 1 : 0;
+    int64_t from = 0, rank = 0;
+    while (from <= at->size) {
+        int more = *next < model->rank_count && model->ranks[*next].place < at->first + at->size;
+        rank = more ? model->ranks[(*next)++].place - at->first : at->size;
+        if (rank > from) {
+            set_add_range(set, (struct mw_rank_range){name, from, rank - 1});
+            *count += (uint64_t)(rank - from);
+        }
+        from = rank + 1;
+    }
+}
+
 char *mw_missing_ranks(const struct mw_model *model, uint64_t *count)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = mw_text_stream(&text, &size);
-    int64_t next = 0;
-    int any = 0;
+    struct mw_rank_set set = {0};
+    size_t next = 0;
     *count = 0;
-    for (size_t i = 0; i <= model->rank_count; i++) {
-        int64_t rank = i < model->rank_count ? model->ranks[i].rank : model->world_size;
-        if (rank > next) {
-            range_print(out, &any, next, rank - 1);
-            *count += (uint64_t)(rank - next);
-        }
-        next = rank + 1;
-    }
-    fclose(out);
-    return text;
+    for (size_t world = 0; world < model->world_count; world++)
+        missing_of(model, world, &next, &set, count);
+    return mw_rank_set_take(&set);
 }
 
 static char *comm_label(const struct mw_comms *comms, int64_t number, int depth)
@@ -103,6 +188,8 @@ static char *comm_label(const struct mw_comms *comms, int64_t number, int depth)
     const struct mw_joined_comm *comm = &comms->joined.at[number];
     if (comm->name && comm->name[0])
         return mw_text_copy(comm->name);
+    if (comm->how == MW_COMM_WORLD && comm->side_count)
+        return mw_format("MPI_COMM_WORLD of world %" PRIu32, comms->sides[comm->side].world + 1);
     if (comm->how == MW_COMM_WORLD)
         return mw_text_copy("MPI_COMM_WORLD");
     if (comm->how == MW_COMM_SELF)

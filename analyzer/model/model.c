@@ -8,11 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-int64_t mw_process_rank(const struct mw_process *process)
-{
-    int64_t rank = process->has_rank ? process->rank : process->rank_hint;
-    return rank >= 0 && rank <= INT32_MAX ? rank : -1;
-}
+#include "analyzer/model/worlds.h"
 
 static void model_add_node(struct mw_model *model, struct mw_index *hosts, size_t number)
 {
@@ -24,36 +20,28 @@ static void model_add_node(struct mw_model *model, struct mw_index *hosts, size_
     model->process_node[number] = (uint32_t)node;
 }
 
-static int rank_compare(const void *left, const void *right)
+static int place_compare(const void *left, const void *right)
 {
-    const struct mw_rank_entry *a = left, *b = right;
-    if (a->rank != b->rank)
-        return a->rank < b->rank ? -1 : 1;
+    const struct mw_place_entry *a = left, *b = right;
+    if (a->place != b->place)
+        return a->place < b->place ? -1 : 1;
     return (a->process > b->process) - (a->process < b->process);
 }
 
-static void model_add_process(struct mw_model *model, size_t number)
+/* Who speaks for each place: of several the first. */
+static void model_find_ranks(struct mw_model *model)
 {
-    const struct mw_process *process = mw_trace_process(model->trace, number);
-    int64_t size = process->has_rank ? process->size : process->size_hint;
-    int64_t rank = mw_process_rank(process);
-    if (size > model->world_size && size <= INT32_MAX)
-        model->world_size = size;
-    if (rank < 0) {
-        model->rankless++;
-        return;
-    }
-    model->ranks[model->rank_count++] = (struct mw_rank_entry){rank, (uint32_t)number};
-    if (rank >= model->world_size)
-        model->world_size = rank + 1;
-}
-
-static void model_sort_ranks(struct mw_model *model)
-{
-    qsort(model->ranks, model->rank_count, sizeof(model->ranks[0]), rank_compare);
     size_t kept = 0;
+    for (size_t i = 0; i < model->process_count; i++) {
+        if (model->process_place[i] < 0)
+            model->rankless++;
+        else
+            model->ranks[model->rank_count++] =
+                (struct mw_place_entry){model->process_place[i], (uint32_t)i};
+    }
+    qsort(model->ranks, model->rank_count, sizeof(model->ranks[0]), place_compare);
     for (size_t i = 0; i < model->rank_count; i++) {
-        if (kept && model->ranks[kept - 1].rank == model->ranks[i].rank)
+        if (kept && model->ranks[kept - 1].place == model->ranks[i].place)
             model->duplicate_ranks++;
         else
             model->ranks[kept++] = model->ranks[i];
@@ -147,18 +135,17 @@ struct mw_model *mw_model_create(const mw_trace *trace)
     struct mw_model *model = mw_alloc(1, sizeof(*model));
     struct mw_index hosts = {0};
     model->trace = trace;
-    model->world_size = -1;
     model->process_count = mw_trace_process_count(trace);
     model->nodes = mw_alloc(model->process_count, sizeof(model->nodes[0]));
     model->ranks = mw_alloc(model->process_count, sizeof(model->ranks[0]));
     model->process_node = mw_alloc(model->process_count, sizeof(model->process_node[0]));
     for (size_t i = 0; i < model->process_count; i++) {
         model_add_node(model, &hosts, i);
-        model_add_process(model, i);
         mw_index_put(&model->process_index, mw_trace_process(trace, i)->key);
     }
     mw_index_free(&hosts);
-    model_sort_ranks(model);
+    mw_worlds_find(model);
+    model_find_ranks(model);
     mw_trace_visit(trace, model_visit, model);
     model_sort_threads(model);
     return model;
@@ -171,32 +158,79 @@ void mw_model_free(struct mw_model *model)
     free(model->nodes);
     free(model->ranks);
     free(model->process_node);
+    free(model->worlds);
+    free(model->process_world);
+    free(model->process_place);
+    free(model->in_order);
     free(model->threads.at);
     mw_index_free(&model->thread_index);
     mw_index_free(&model->process_index);
     free(model);
 }
 
-int64_t mw_model_rank(const struct mw_model *model, int64_t rank)
+int64_t mw_model_place(const struct mw_model *model, size_t process)
 {
-    struct mw_rank_entry key = {rank, 0};
+    return model->process_place[process];
+}
+
+int64_t mw_model_place_of(const struct mw_model *model, const struct mw_process *process)
+{
+    return model->process_place[mw_index_find(&model->process_index, process->key)];
+}
+
+int64_t mw_model_rank(const struct mw_model *model, int64_t place)
+{
     size_t low = 0, high = model->rank_count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (model->ranks[middle].rank < key.rank)
+        if (model->ranks[middle].place < place)
             low = middle + 1;
         else
             high = middle;
     }
-    if (low == model->rank_count || model->ranks[low].rank != rank)
+    if (low == model->rank_count || model->ranks[low].place != place)
         return -1;
     return model->ranks[low].process;
 }
 
-int64_t mw_model_rank_node(const struct mw_model *model, int64_t rank)
+int64_t mw_model_rank_node(const struct mw_model *model, int64_t place)
 {
-    int64_t process = mw_model_rank(model, rank);
+    int64_t process = mw_model_rank(model, place);
     return process < 0 ? -1 : (int64_t)model->process_node[process];
+}
+
+struct mw_rank_id mw_model_rank_id(const struct mw_model *model, int64_t place)
+{
+    size_t low = 0, high = model->world_count; /* the world is in [low, high) */
+    if (model->world_count < 2 || place < 0)
+        return (struct mw_rank_id){0, place < 0 ? -1 : place};
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (model->worlds[middle].first <= place)
+            low = middle;
+        else
+            high = middle;
+    }
+    return (struct mw_rank_id){(uint32_t)low + 1, place - model->worlds[low].first};
+}
+
+int64_t mw_model_find_rank(const struct mw_model *model, struct mw_rank_id id)
+{
+    int several = model->world_count > 1;
+    if (id.rank < 0 || several != (id.world > 0) || id.world > model->world_count)
+        return -1;
+    const struct mw_world *world = several ? &model->worlds[id.world - 1] : NULL;
+    if (!several)
+        return id.rank;
+    return id.rank < world->size ? world->first + id.rank : -1;
+}
+
+int64_t mw_model_peer(const struct mw_model *model, size_t process, int64_t peer)
+{
+    const struct mw_world *world = &model->worlds[model->process_world[process]];
+    if (peer < 0 || model->world_count < 2)
+        return peer;
+    return peer < world->size ? world->first + peer : MW_PEER_UNKNOWN;
 }
 
 /* Where the threads of a process begin in the sorted array. */

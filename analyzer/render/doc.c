@@ -20,7 +20,7 @@ json_t *mw_doc_report(const struct mw_doc_input *in)
     json_t *report = mw_json_document("report");
     json_object_set_new(report, "trace", mw_doc_trace(in->model, in->paths, in->path_count));
     json_object_set_new(report, "job", mw_doc_job(in->model));
-    json_object_set_new(report, "processes", mw_doc_processes(in->model));
+    json_object_set_new(report, "processes", mw_doc_processes(in->comms));
     json_object_set_new(report, "nodes", mw_doc_nodes(in->model));
     json_object_set_new(report, "stack", mw_doc_stack(in->model));
     json_object_set_new(report, "findings", mw_doc_findings(in->findings, in->model));

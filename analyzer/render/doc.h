@@ -37,7 +37,9 @@ json_t *mw_doc_report(const struct mw_doc_input *in);
 /* Sections. */
 json_t *mw_doc_trace(const struct mw_model *model, const char *const *paths, size_t count);
 json_t *mw_doc_job(const struct mw_model *model);
-json_t *mw_doc_processes(const struct mw_model *model);
+json_t *mw_doc_processes(const struct mw_comms *comms);
+/* An entry for each MPI_COMM_WORLD; part of the one above. */
+json_t *mw_doc_worlds(const struct mw_comms *comms);
 json_t *mw_doc_nodes(const struct mw_model *model);
 json_t *mw_doc_stack(const struct mw_model *model);
 json_t *mw_doc_time(const struct mw_doc_input *in);
@@ -71,7 +73,9 @@ void mw_text_health(const json_t *report, FILE *out);
 void mw_text_damage(const json_t *document, FILE *out);
 /* The first line: program, ranks, nodes. */
 void mw_text_title(const json_t *report, const char *command, FILE *out);
-/* How many ranks were recorded, and what that means. */
+/* The worlds of a trace that has several, and where one came from. */
+void mw_text_worlds(const json_t *processes, FILE *out);
+/* The worlds, how many ranks were recorded, and what that means. */
 void mw_text_recorded(const json_t *processes, FILE *out);
 /* "1 KiB to < 64 KiB" of an object with "from" and "to". Free it. */
 char *mw_sizes_text(const json_t *sizes);

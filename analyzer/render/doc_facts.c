@@ -28,7 +28,7 @@ struct facts {
     MW_VECTOR(uint32_t) places;
 };
 
-static void facts_add(struct facts *facts, const struct mw_process *process,
+static void facts_add(struct facts *facts, const struct mw_model *model, size_t process,
                       const struct mw_fact *fact)
 {
     uint64_t key = mw_hash_text(mw_hash_text(1, fact->section), fact->key);
@@ -44,7 +44,7 @@ static void facts_add(struct facts *facts, const struct mw_process *process,
     struct fact_value *value = &total->values.at[facts->places.at[place]];
     total->processes++;
     value->processes++;
-    mw_rank_set_add_process(&value->ranks, process);
+    mw_rank_set_add_process(&value->ranks, model, process);
 }
 
 static int total_compare(const void *left, const void *right)
@@ -79,7 +79,7 @@ json_t *mw_doc_environment(const struct mw_model *model)
     for (size_t i = 0; i < model->process_count; i++) {
         const struct mw_process *process = mw_trace_process(model->trace, i);
         for (size_t f = 0; f < process->fact_count; f++)
-            facts_add(&facts, process, &process->facts[f]);
+            facts_add(&facts, model, i, &process->facts[f]);
     }
     mw_index_free(&facts.by_key);
     mw_index_free(&facts.by_value);
@@ -123,7 +123,7 @@ json_t *mw_doc_health(const struct mw_model *model)
                 mw_vector_add(&totals)->health = health;
             totals.at[at].count += health->count ? health->count : 1;
             totals.at[at].processes++;
-            mw_rank_set_add_process(&totals.at[at].ranks, process);
+            mw_rank_set_add_process(&totals.at[at].ranks, model, i);
         }
     }
     for (size_t i = 0; i < totals.count; i++)

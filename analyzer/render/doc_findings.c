@@ -11,7 +11,7 @@ static json_t *finding_json(const struct mw_finding *finding, const struct mw_mo
     for (size_t i = 0; i < finding->evidence.count; i++)
         json_array_append_new(evidence, mw_json_text(finding->evidence.at[i]));
     for (size_t i = 0; i < finding->processes.count; i++)
-        mw_rank_set_add_process(&ranks, mw_trace_process(model->trace, finding->processes.at[i]));
+        mw_rank_set_add_process(&ranks, model, finding->processes.at[i]);
     return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:I, s:o}", "id", finding->id, "severity",
                      mw_severity_word(finding->severity), "title", mw_json_text(finding->title),
                      "evidence", evidence, "cost", mw_json_text(finding->cost), "advice",

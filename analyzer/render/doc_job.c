@@ -23,7 +23,7 @@ static void groups_add(struct groups *groups, const struct mw_model *model, uint
         mw_vector_add(&groups->sets);
         *mw_vector_add(&groups->first) = (uint32_t)process;
     }
-    mw_rank_set_add_process(&groups->sets.at[at], mw_trace_process(model->trace, process));
+    mw_rank_set_add_process(&groups->sets.at[at], model, process);
 }
 
 static void groups_free(struct groups *groups)
@@ -152,18 +152,19 @@ static int process_incomplete(const struct mw_process *process)
     return !process->end_reason || process->end_reason == MW_END_SNAPSHOT;
 }
 
-json_t *mw_doc_processes(const struct mw_model *model)
+json_t *mw_doc_processes(const struct mw_comms *comms)
 {
+    const struct mw_model *model = comms->model;
     uint64_t missing = 0;
     char *ranks = mw_missing_ranks(model, &missing);
     struct mw_rank_set incomplete = {0};
     for (size_t i = 0; i < model->process_count; i++)
         if (process_incomplete(mw_trace_process(model->trace, i)))
-            mw_rank_set_add_process(&incomplete, mw_trace_process(model->trace, i));
+            mw_rank_set_add_process(&incomplete, model, i);
     json_int_t incomplete_count = (json_int_t)incomplete.count;
     return json_pack(
-        "{s:I, s:o, s:I, s:o, s:o, s:I, s:I, s:o, s:I, s:o}", "processes",
-        (json_int_t)model->process_count, "world_size", mw_json_number(model->world_size, -1),
+        "{s:I, s:o, s:o, s:I, s:o, s:o, s:I, s:I, s:o, s:I, s:o}", "processes",
+        (json_int_t)model->process_count, "worlds", mw_doc_worlds(comms), "world_size", mw_json_number(model->rank_total, -1),
         "recorded_ranks", (json_int_t)model->rank_count, "missing_ranks", mw_json_take(ranks),
         "missing_count", mw_json_count(missing), "without_rank", (json_int_t)model->rankless,
         "duplicate_ranks", (json_int_t)model->duplicate_ranks, "incomplete",
@@ -176,7 +177,7 @@ json_t *mw_doc_nodes(const struct mw_model *model)
     json_t *nodes = json_array();
     struct mw_rank_set *sets = mw_alloc(model->node_count, sizeof(*sets));
     for (size_t i = 0; i < model->process_count; i++)
-        mw_rank_set_add_process(&sets[model->process_node[i]], mw_trace_process(model->trace, i));
+        mw_rank_set_add_process(&sets[model->process_node[i]], model, i);
     for (size_t i = 0; i < model->node_count; i++)
         json_array_append_new(nodes, json_pack("{s:o, s:I, s:o}", "host",
                                                mw_json_text(model->nodes[i].host), "processes",

@@ -74,9 +74,9 @@ static json_t *doc_pairs(const struct mw_doc_input *in)
             sorted[kept++] = &flows->rma.at[i];
     qsort(sorted, kept, sizeof(*sorted), pair_compare);
     for (size_t i = 0; i < kept && i < in->top; i++)
-        json_array_append_new(listed, json_pack("{s:I, s:I, s:o, s:o, s:o}", "src",
-                                                (json_int_t)sorted[i]->src, "dst",
-                                                (json_int_t)sorted[i]->dst, "accesses",
+        json_array_append_new(listed, json_pack("{s:o, s:o, s:o, s:o, s:o}", "src",
+                                                mw_rank_json(in->model, sorted[i]->src), "dst",
+                                                mw_rank_json(in->model, sorted[i]->dst), "accesses",
                                                 mw_json_count(sorted[i]->messages), "bytes",
                                                 mw_json_count(sorted[i]->bytes), "time_s",
                                                 mw_json_ns(sorted[i]->time)));

@@ -29,7 +29,7 @@ static json_t *variant_json(const struct mw_model *model, const struct mw_settin
     json_t *object = place_json(&variant->in_force), *overridden = json_array();
     struct mw_rank_set ranks = {0};
     for (size_t i = 0; i < variant->process_count; i++)
-        mw_rank_set_add_process(&ranks, mw_trace_process(model->trace, variant->processes[i]));
+        mw_rank_set_add_process(&ranks, model, variant->processes[i]);
     for (size_t i = 0; i < variant->overridden_count; i++)
         json_array_append_new(overridden, place_json(&variant->overridden[i]));
     json_object_set_new(object, "processes", mw_json_count(variant->process_count));

@@ -12,19 +12,33 @@ static const struct mw_process *process_of(const struct mw_doc_input *in, size_t
     return mw_trace_process(in->model->trace, number);
 }
 
+/* A rank, or what stands for it, and the same in words; null where the call has none. */
+static void object_set_peer(const struct mw_doc_input *in, json_t *entry, int64_t peer)
+{
+    json_t *words = json_null();
+    if (peer == MW_PEER_ANY)
+        words = json_string("any rank");
+    else if (peer != MW_PEER_NONE)
+        words = mw_json_take(mw_peer_label(in->model, peer));
+    json_object_set_new(entry, "peer", peer >= 0 ? mw_rank_json(in->model, peer)
+                                                 : mw_json_number(peer, MW_PEER_NONE));
+    json_object_set_new(entry, "peer_words", words);
+}
+
 static json_t *doc_open_call(const struct mw_doc_input *in, const struct mw_stuck_call *stuck)
 {
     const struct mw_process *process = process_of(in, stuck->process);
     const struct mw_open_call *call = stuck->call;
     json_t *entry =
         json_pack("{s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o}", "rank",
-                  mw_json_number(mw_process_rank(process), -1), "host", mw_json_text(process->host),
+                  mw_rank_json(in->model, mw_model_place(in->model, stuck->process)), "host",
+                  mw_json_text(process->host),
                   "pid", mw_json_count(process->pid), "thread", mw_json_count(call->thread),
                   "function", mw_json_text(call->name), "nested", stuck->nested, "communicator",
                   call->comm < 0 ? json_null()
                                  : mw_json_take(mw_comm_label(in->comms, stuck->comm, call->comm)),
                   "instance", mw_json_number(call->instance, -1));
-    json_object_set_new(entry, "peer", mw_json_number(call->peer, MW_PEER_NONE));
+    object_set_peer(in, entry, mw_comms_peer(in->comms, stuck->process, call->comm, call->peer));
     json_object_set_new(entry, "tag",
                         call->peer == MW_PEER_NONE ? json_null() : json_integer(call->tag));
     json_object_set_new(entry, "since", mw_json_time(stuck->since_s));
@@ -41,7 +55,7 @@ static json_t *inside_json(const struct mw_doc_input *in, const struct mw_stuck_
         const struct mw_stuck_function *function = &instance->inside.at[f];
         struct mw_rank_set ranks = {0};
         for (size_t i = 0; i < function->processes.count; i++)
-            mw_rank_set_add_process(&ranks, process_of(in, function->processes.at[i]));
+            mw_rank_set_add_process(&ranks, in->model, function->processes.at[i]);
         json_array_append_new(inside,
                               json_pack("{s:o, s:I, s:o}", "function", mw_json_text(function->name),
                                         "count", (json_int_t)function->processes.count, "ranks",
@@ -99,7 +113,7 @@ static json_t *behind_json(const struct mw_doc_input *in, const struct mw_stuck_
             free(state);
         }
         groups.at[at].count++;
-        mw_rank_set_add_process(&groups.at[at].ranks, process_of(in, member->process));
+        mw_rank_set_add_process(&groups.at[at].ranks, in->model, member->process);
     }
     for (size_t i = 0; i < groups.count; i++) {
         json_t *reached = groups.at[i].next ? mw_json_count(groups.at[i].next - 1) : json_null();
@@ -135,7 +149,7 @@ static json_t *doc_outside(const struct mw_doc_input *in, uint32_t number)
                          mw_json_time(mw_process_time_ns(process, total->last_end, 0) / 1e9),
                          "caller", mw_caller_json(in->symbols, process, total->last_site));
     return json_pack("{s:o, s:o, s:o, s:b, s:o}", "rank",
-                     mw_json_number(mw_process_rank(process), -1), "host",
+                     mw_rank_json(in->model, mw_model_place(in->model, number)), "host",
                      mw_json_text(process->host), "pid", mw_json_count(process->pid), "alive",
                      process->end_reason == MW_END_SNAPSHOT, "last_call", last);
 }

@@ -18,7 +18,7 @@ static const struct mw_process *process_of(const struct mw_doc_input *in, size_t
 
 static json_t *rank_of(const struct mw_doc_input *in, size_t number)
 {
-    return mw_json_number(mw_process_rank(process_of(in, number)), -1);
+    return mw_rank_json(in->model, mw_model_place(in->model, number));
 }
 
 static uint64_t total_time(const struct mw_doc_input *in)
@@ -137,7 +137,7 @@ json_t *mw_doc_ranks(const struct mw_doc_input *in)
 {
     json_t *ranks = json_array();
     for (size_t i = 0; i < in->model->process_count; i++)
-        json_array_append_new(ranks, doc_rank(in, i));
+        json_array_append_new(ranks, doc_rank(in, in->model->in_order[i]));
     return ranks;
 }
 

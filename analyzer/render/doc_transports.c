@@ -36,13 +36,15 @@ static json_t *sizes_json(const struct mw_route_sizes *sizes)
                      mw_json_count(mw_class_to(sizes->last_class)));
 }
 
-static json_t *reached_json(const struct mw_way_total *total, uint64_t speed)
+static json_t *reached_json(const struct mw_model *model, const struct mw_way_total *total,
+                            uint64_t speed)
 {
     if (!total->rate_pairs)
         return json_null();
-    return json_pack("{s:f, s:o, s:I, s:I, s:o}", "bytes_s", total->best_rate, "share_of_line_rate",
+    return json_pack("{s:f, s:o, s:o, s:o, s:o}", "bytes_s", total->best_rate, "share_of_line_rate",
                      mw_json_share(total->best_rate, (double)speed / 8), "src",
-                     (json_int_t)total->best_src, "dst", (json_int_t)total->best_dst, "pairs",
+                     mw_rank_json(model, total->best_src), "dst",
+                     mw_rank_json(model, total->best_dst), "pairs",
                      mw_json_count(total->rate_pairs));
 }
 
@@ -65,7 +67,8 @@ static json_t *way_ranks(const struct mw_transport_totals *totals, uint32_t way)
             const struct mw_pair_group *group = &totals->groups.at[i];
             for (size_t p = 0; group_takes(group, way) && p < group->pairs.count; p++) {
                 const struct mw_pair_transport *pair = &pairs[group->pairs.at[p]];
-                mw_rank_set_add(&ranks, destination ? pair->dst : pair->src);
+                mw_rank_set_add_place(&ranks, totals->transports->tally->model,
+                                      destination ? pair->dst : pair->src);
             }
         }
     return mw_rank_set_json(&ranks);
@@ -90,7 +93,7 @@ static json_t *doc_way_total(const struct mw_transport_totals *totals,
     json_object_set_new(entry, "bytes_concluded", mw_json_count(total->concluded));
     json_object_set_new(entry, "carried_bytes", mw_json_count(total->carried));
     json_object_set_new(entry, "sizes", sizes_json(&total->sizes));
-    json_object_set_new(entry, "reached_at_least", reached_json(total, way->speed));
+    json_object_set_new(entry, "reached_at_least", reached_json(totals->transports->tally->model, total, way->speed));
     json_object_set_new(entry, "half_round_trip_s",
                         total->half_round_trip_pairs ? mw_json_real(total->half_round_trip / 1e9)
                                                      : json_null());
@@ -120,11 +123,11 @@ static json_t *route_json(const struct mw_transports *transports,
     return entry;
 }
 
-static json_t *ranks_json(const int64_t *ranks, size_t count)
+static json_t *ranks_json(const struct mw_model *model, const int64_t *ranks, size_t count)
 {
     struct mw_rank_set set = {0};
     for (size_t i = 0; i < count; i++)
-        mw_rank_set_add(&set, ranks[i]);
+        mw_rank_set_add_place(&set, model, ranks[i]);
     return mw_rank_set_json(&set);
 }
 
@@ -144,6 +147,7 @@ static const char *shape_word(enum mw_shape shape)
 static json_t *doc_group(const struct mw_transport_totals *totals,
                          const struct mw_pair_group *group)
 {
+    const struct mw_model *model = totals->transports->tally->model;
     struct mw_group_members members;
     json_t *routes = json_array();
     mw_pair_group_members(totals, group, &members);
@@ -152,8 +156,8 @@ static json_t *doc_group(const struct mw_transport_totals *totals,
     json_t *entry = json_pack(
         "{s:I, s:s, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:I, s:o}", "pairs",
         (json_int_t)group->pairs.count, "shape", shape_word(members.shape), "sources",
-        ranks_json(members.sources.at, members.sources.count), "destinations",
-        ranks_json(members.destinations.at, members.destinations.count), "where",
+        ranks_json(model, members.sources.at, members.sources.count), "destinations",
+        ranks_json(model, members.destinations.at, members.destinations.count), "where",
         mw_where_word(group->where), "messages", mw_json_count(group->messages), "bytes",
         mw_json_count(group->bytes), "routes", routes, "unknown", mw_json_text(group->unknown),
         "carried_bytes", mw_json_count(group->carried), "remainder_bytes",
@@ -182,7 +186,7 @@ static json_t *doc_recorded(const struct mw_model *model, size_t *processes)
     struct mw_rank_set ranks = {0};
     for (size_t i = 0; i < model->process_count; i++)
         if (process_looked(mw_trace_process(model->trace, i)))
-            mw_rank_set_add_process(&ranks, mw_trace_process(model->trace, i));
+            mw_rank_set_add_process(&ranks, model, i);
     *processes = ranks.count;
     return json_pack("{s:I, s:o}", "processes", (json_int_t)ranks.count, "ranks",
                      mw_rank_set_json(&ranks));
@@ -254,12 +258,13 @@ static json_t *pair_speed(const struct mw_transports *transports,
 static json_t *doc_pair(const struct mw_transports *transports,
                         const struct mw_pair_transport *pair)
 {
+    const struct mw_model *model = transports->tally->model;
     json_t *routes = json_array(), *speed = pair_speed(transports, pair);
     for (size_t i = 0; i < pair->routes.count; i++)
         json_array_append_new(routes, pair_route_json(transports, &pair->routes.at[i]));
     json_t *entry = json_pack(
-        "{s:I, s:I, s:s, s:o, s:o, s:o, s:o, s:o, s:I, s:o}", "src", (json_int_t)pair->src, "dst",
-        (json_int_t)pair->dst, "where", mw_where_word(pair->where), "messages",
+        "{s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:I, s:o}", "src",
+        mw_rank_json(model, pair->src), "dst", mw_rank_json(model, pair->dst), "where", mw_where_word(pair->where), "messages",
         mw_json_count(pair->messages), "bytes", mw_json_count(pair->bytes), "routes", routes,
         "unknown", mw_json_text(pair->unknown), "carried_bytes", mw_json_count(pair->carried),
         "remainder_bytes", (json_int_t)pair->remainder, "remainder_is",
@@ -280,6 +285,7 @@ json_t *mw_doc_transport_pairs(const struct mw_transports *transports, int64_t r
         if (total++ < top)
             json_array_append_new(listed, doc_pair(transports, pair));
     }
-    return json_pack("{s:I, s:I, s:o}", "rank", (json_int_t)rank, "total", (json_int_t)total,
+    return json_pack("{s:o, s:I, s:o}", "rank",
+                     mw_rank_json(transports->tally->model, rank), "total", (json_int_t)total,
                      "listed", listed);
 }

@@ -26,7 +26,7 @@ static size_t groups_add(struct groups *groups, const struct mw_model *model, ui
         *mw_vector_add(&groups->first) = (uint32_t)process;
         *mw_vector_add(&groups->item) = item;
     }
-    mw_rank_set_add_process(&groups->sets.at[at], mw_trace_process(model->trace, process));
+    mw_rank_set_add_process(&groups->sets.at[at], model, process);
     return at;
 }
 

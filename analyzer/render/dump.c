@@ -76,11 +76,12 @@ static void dump_files(const struct mw_dump *dump)
                         texts(job->command, job->command_count)));
 }
 
-static json_t *with_process(const struct mw_process *process, json_t *object)
+static json_t *with_process(const struct mw_dump *dump, const struct mw_process *process,
+                            json_t *object)
 {
     json_t *whole =
         json_pack("{s:o, s:o}", "process", mw_json_take(mw_format("%016" PRIx64, process->key)),
-                  "rank", mw_json_number(mw_process_rank(process), -1));
+                  "rank", mw_rank_json(dump->model, mw_model_place_of(dump->model, process)));
     json_object_update(whole, object);
     json_decref(object);
     return whole;
@@ -89,7 +90,7 @@ static json_t *with_process(const struct mw_process *process, json_t *object)
 void mw_dump_line(const struct mw_dump *dump, const char *type, const struct mw_process *process,
                   json_t *object)
 {
-    dump_line(dump, type, with_process(process, object));
+    dump_line(dump, type, with_process(dump, process, object));
 }
 
 static void dump_head(const struct mw_dump *dump, const struct mw_process *process)
@@ -113,7 +114,7 @@ static void dump_head(const struct mw_dump *dump, const struct mw_process *proce
     json_object_set_new(object, "end_code", json_integer(process->end_code));
     json_object_set_new(object, "end_time", mw_json_count(process->end_time));
     json_object_set_new(object, "finalize_end", mw_json_count(process->finalize_end));
-    dump_line(dump, "process", with_process(process, object));
+    dump_line(dump, "process", with_process(dump, process, object));
 }
 
 static void dump_clocks(const struct mw_dump *dump, const struct mw_process *process)
@@ -121,7 +122,7 @@ static void dump_clocks(const struct mw_dump *dump, const struct mw_process *pro
     for (size_t i = 0; i < process->clock_count; i++) {
         const struct mw_clock_reading *clock = &process->clocks[i];
         dump_line(dump, "clock",
-                  with_process(process, json_pack("{s:o, s:o, s:o, s:o, s:o}", "time",
+                  with_process(dump, process, json_pack("{s:o, s:o, s:o, s:o, s:o}", "time",
                                                   mw_json_count(clock->time), "raw_ns",
                                                   mw_json_count(clock->raw_ns), "real_ns",
                                                   mw_json_count(clock->real_ns), "mono_ns",
@@ -136,7 +137,7 @@ static void dump_modules(const struct mw_dump *dump, const struct mw_process *pr
         const struct mw_module *module = &process->modules[i];
         dump_line(dump, "module",
                   with_process(
-                      process,
+                      dump, process,
                       json_pack("{s:o, s:o, s:o, s:s, s:o, s:o}", "id", mw_json_count(module->id),
                                 "path", mw_json_text(module->path), "build_id",
                                 mw_json_build_id(module->build_id, module->build_id_size), "role",
@@ -157,7 +158,7 @@ static void dump_sites(const struct mw_dump *dump, const struct mw_process *proc
         json_t *caller = mw_caller_json(dump->symbols, process, site->id);
         dump_line(
             dump, "site",
-            with_process(process, json_pack("{s:o, s:o, s:b, s:o}", "id", mw_json_count(site->id),
+            with_process(dump, process, json_pack("{s:o, s:o, s:b, s:o}", "id", mw_json_count(site->id),
                                             "caller", mw_json_take(mw_frame_text(caller)),
                                             "truncated", site->truncated, "frames", frames)));
         json_decref(caller);
@@ -183,7 +184,7 @@ static void dump_comms(const struct mw_dump *dump, size_t number)
             mw_comm_label(dump->comms, mw_comms_find(dump->comms, number, (int64_t)comm->id), -1));
         dump_line(
             dump, "comm",
-            with_process(process,
+            with_process(dump, process,
                          json_pack("{s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
                                    "id", mw_json_count(comm->id), "label", label, "how",
                                    mw_comm_how_word(comm->how), "parent",
@@ -203,7 +204,7 @@ static void dump_objects(const struct mw_dump *dump, const struct mw_process *pr
     for (size_t i = 0; i < process->window_count; i++) {
         const struct mw_rma_window *window = &process->windows[i];
         dump_line(dump, "window",
-                  with_process(process,
+                  with_process(dump, process,
                                json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "id",
                                          mw_json_count(window->id), "flavour",
                                          mw_window_flavour_word(window->flavour), "comm",
@@ -217,7 +218,7 @@ static void dump_objects(const struct mw_dump *dump, const struct mw_process *pr
     for (size_t i = 0; i < process->iofile_count; i++) {
         const struct mw_iofile *file = &process->iofiles[i];
         dump_line(dump, "file_of_job",
-                  with_process(process,
+                  with_process(dump, process,
                                json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "id",
                                          mw_json_count(file->id), "comm",
                                          mw_json_number(file->comm, -1), "number",
@@ -229,7 +230,7 @@ static void dump_objects(const struct mw_dump *dump, const struct mw_process *pr
     for (size_t i = 0; i < process->flow_count; i++) {
         const struct mw_coll_flow *flow = &process->flows[i];
         dump_line(dump, "flow",
-                  with_process(process,
+                  with_process(dump, process,
                                json_pack("{s:o, s:I, s:o, s:o}", "comm",
                                          mw_json_number(flow->comm, -1), "peer",
                                          (json_int_t)flow->peer, "messages",
@@ -242,21 +243,21 @@ static void dump_state(const struct mw_dump *dump, const struct mw_process *proc
 {
     for (size_t i = 0; i < process->thread_count; i++)
         dump_line(dump, "thread",
-                  with_process(process, json_pack("{s:o, s:o, s:o, s:b}", "index",
+                  with_process(dump, process, json_pack("{s:o, s:o, s:o, s:b}", "index",
                                                   mw_json_count(process->threads[i].index), "tid",
                                                   mw_json_count(process->threads[i].tid), "name",
                                                   mw_json_text(process->threads[i].name), "main",
                                                   process->threads[i].main)));
     for (size_t i = 0; i < process->count_count; i++)
         dump_line(dump, "count",
-                  with_process(process, json_pack("{s:o, s:o}", "function",
+                  with_process(dump, process, json_pack("{s:o, s:o}", "function",
                                                   mw_json_text(process->counts[i].name), "calls",
                                                   mw_json_count(process->counts[i].calls))));
     for (size_t i = 0; i < process->open_call_count; i++) {
         const struct mw_open_call *call = &process->open_calls[i];
         dump_line(
             dump, "open",
-            with_process(process,
+            with_process(dump, process,
                          json_pack("{s:o, s:o, s:o, s:o, s:I, s:I, s:o, s:o}", "thread",
                                    mw_json_count(call->thread), "function",
                                    mw_json_text(call->name), "start", mw_json_count(call->start),
@@ -267,7 +268,7 @@ static void dump_state(const struct mw_dump *dump, const struct mw_process *proc
     }
     for (size_t i = 0; i < process->health_count; i++)
         dump_line(dump, "health",
-                  with_process(process, json_pack("{s:o, s:o, s:o}", "code",
+                  with_process(dump, process, json_pack("{s:o, s:o, s:o}", "code",
                                                   mw_json_text(process->health[i].code), "message",
                                                   mw_json_text(process->health[i].message), "count",
                                                   mw_json_count(process->health[i].count))));
@@ -278,7 +279,7 @@ static void dump_facts(const struct mw_dump *dump, const struct mw_process *proc
     for (size_t i = 0; i < process->fact_count; i++) {
         const struct mw_fact *fact = &process->facts[i];
         dump_line(dump, "fact",
-                  with_process(process, json_pack("{s:o, s:o, s:o, s:o}", "section",
+                  with_process(dump, process, json_pack("{s:o, s:o, s:o, s:o}", "section",
                                                   mw_json_text(fact->section), "key",
                                                   mw_json_text(fact->key), "value",
                                                   mw_json_text(fact->value), "source",
@@ -315,10 +316,10 @@ enum mw_status mw_dump(const struct mw_dump *dump)
     enum mw_status first = MW_OK;
     dump_files(dump);
     for (size_t i = 0; i < dump->model->process_count && !ferror(dump->out); i++) {
-        const struct mw_process *process = mw_trace_process(dump->model->trace, i);
-        if (dump->rank >= 0 && mw_process_rank(process) != dump->rank)
+        size_t number = dump->model->in_order[i];
+        if (dump->place >= 0 && mw_model_place(dump->model, number) != dump->place)
             continue;
-        enum mw_status status = dump_process(dump, i);
+        enum mw_status status = dump_process(dump, number);
         if (first == MW_OK)
             first = status;
     }

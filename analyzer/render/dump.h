@@ -18,7 +18,8 @@ struct mw_dump {
     const struct mw_comms *comms;
     struct mw_symbols *symbols;
     int json;
-    long rank, thread; /* -1: all */
+    int64_t place; /* of one rank; -1: all */
+    long thread;   /* -1: all */
     FILE *out;
 };
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/model/labels.h"
 #include "analyzer/render/dump.h"
 #include "analyzer/render/json.h"
 #include "analyzer/render/text.h"
@@ -59,13 +60,27 @@ static double since_began(const struct mw_process *process, uint64_t time)
                                   : -mw_process_span_ns(process, process->began - time);
 }
 
-static void json_rank(const struct mw_process *process, FILE *out)
+/* As mw_rank_json has it. */
+static void json_place(const struct mw_model *model, const char *key, int64_t place, FILE *out)
 {
-    int64_t rank = mw_process_rank(process);
-    if (rank < 0)
-        fputs(", \"rank\": null", out);
+    struct mw_rank_id id = mw_model_rank_id(model, place);
+    if (place < 0)
+        fprintf(out, ", \"%s\": null", key);
+    else if (id.world)
+        fprintf(out, ", \"%s\": \"%" PRIu32 ":%" PRId64 "\"", key, id.world, id.rank);
     else
-        fprintf(out, ", \"rank\": %" PRId64, rank);
+        fprintf(out, ", \"%s\": %" PRId64, key, id.rank);
+}
+
+static void json_rank(const struct position *at)
+{
+    const struct mw_model *model = at->dump->model;
+    json_place(model, "rank", mw_model_place(model, at->number), at->dump->out);
+}
+
+static int64_t peer_place(const struct position *at, const struct mw_event *event)
+{
+    return mw_comms_peer(at->dump->comms, at->number, event->comm, event->peer);
 }
 
 static void json_flags(uint32_t flags, FILE *out)
@@ -82,7 +97,7 @@ static void json_event(const struct position *at, const struct mw_event *event)
 {
     FILE *out = at->dump->out;
     fprintf(out, "{\"type\": \"event\", \"process\": \"%016" PRIx64 "\"", at->process->key);
-    json_rank(at->process, out);
+    json_rank(at);
     fprintf(out,
             ", \"thread\": %" PRIu64 ", \"number\": %" PRIu64 ", \"kind\": \"%s\", \"function\": ",
             at->thread, at->event, kind_word(event->kind));
@@ -98,6 +113,8 @@ static void json_event(const struct position *at, const struct mw_event *event)
             ", \"comm\": %" PRId64 ", \"peer\": %" PRId64 ", \"tag\": %" PRId64
             ", \"bytes\": %" PRIu64 ", \"bytes_in\": %" PRIu64,
             event->comm, event->peer, event->tag, event->bytes, event->bytes_in);
+    if (at->dump->model->world_count > 1 && peer_place(at, event) >= 0)
+        json_place(at->dump->model, "peer_rank", peer_place(at, event), out);
     if (event->flags & MW_EVENT_REQUEST)
         fprintf(out, ", \"request\": %" PRIu64 ", \"origin\": %" PRIu64, event->request,
                 event->origin);
@@ -123,14 +140,28 @@ static void text_flags(uint32_t flags, FILE *out)
             fprintf(out, " %s", flag_words[bit]);
 }
 
+/* " peer 3", " peer 2:3", " peer -3", " peer rank 0 of a remote group (not recorded)". */
+static void text_peer(const struct position *at, const char *word, const struct mw_event *event)
+{
+    int64_t place = peer_place(at, event);
+    if (place < 0 && place > MW_PEER_OUTSIDE(0)) {
+        fprintf(at->dump->out, " %s %" PRId64, word, place);
+        return;
+    }
+    char *label = place < 0 ? mw_peer_label(at->dump->model, place)
+                            : mw_rank_label(at->dump->model, place);
+    fprintf(at->dump->out, " %s %s", word, label);
+    free(label);
+}
+
 /* The window or the file of a call, and where in it. */
-static void text_object(const struct mw_event *event, FILE *out)
+static void text_object(const struct position *at, const struct mw_event *event, FILE *out)
 {
     int file = event->kind >= MW_EVENT_READ;
     if (!file && event->peer == MW_PEER_ANY)
         fputs(" peer all", out);
     else if (!file && event->peer != MW_PEER_NONE)
-        fprintf(out, " peer %" PRId64, event->peer);
+        text_peer(at, "peer", event);
     if (event->tag < 0)
         fprintf(out, " %s unknown", file ? "file" : "window");
     else
@@ -143,11 +174,14 @@ static void text_details(const struct position *at, const struct mw_event *event
 {
     FILE *out = at->dump->out;
     if (event->kind >= MW_EVENT_RMA)
-        text_object(event, out);
-    else if (event->kind == MW_EVENT_COLL && event->peer >= 0)
-        fprintf(out, " root %" PRId64, event->peer);
-    else if (event->kind != MW_EVENT_COLL && event->peer != MW_PEER_NONE)
-        fprintf(out, " peer %" PRId64 " tag %" PRId64, event->peer, event->tag);
+        text_object(at, event, out);
+    else if (event->kind == MW_EVENT_COLL &&
+             (event->peer >= 0 || event->peer <= MW_PEER_OUTSIDE(0)))
+        text_peer(at, "root", event);
+    else if (event->kind != MW_EVENT_COLL && event->peer != MW_PEER_NONE) {
+        text_peer(at, "peer", event);
+        fprintf(out, " tag %" PRId64, event->tag);
+    }
     if (event->bytes || event->kind == MW_EVENT_SEND || event->kind == MW_EVENT_COLL)
         fprintf(out, " bytes %" PRIu64, event->bytes);
     if (event->bytes_in)
@@ -172,14 +206,17 @@ static void text_details(const struct position *at, const struct mw_event *event
     text_flags(event->flags, out);
 }
 
-/* "3.0": rank and thread. */
+/* "3.0" or "2:3.0": rank and thread. */
 static void text_position(const struct position *at)
 {
-    int64_t rank = mw_process_rank(at->process);
-    if (rank < 0)
+    struct mw_rank_id id =
+        mw_model_rank_id(at->dump->model, mw_model_place(at->dump->model, at->number));
+    if (id.rank < 0)
         fprintf(at->dump->out, "?.%" PRIu64, at->thread);
+    else if (id.world)
+        fprintf(at->dump->out, "%" PRIu32 ":%" PRId64 ".%" PRIu64, id.world, id.rank, at->thread);
     else
-        fprintf(at->dump->out, "%" PRId64 ".%" PRIu64, rank, at->thread);
+        fprintf(at->dump->out, "%" PRId64 ".%" PRIu64, id.rank, at->thread);
 }
 
 static void text_event(const struct position *at, const struct mw_event *event)
@@ -219,7 +256,7 @@ static void dump_missing(const struct position *at, uint64_t missing)
         return;
     }
     fprintf(out, "{\"type\": \"missing\", \"process\": \"%016" PRIx64 "\"", at->process->key);
-    json_rank(at->process, out);
+    json_rank(at);
     fprintf(out, ", \"thread\": %" PRIu64 ", \"events\": %" PRIu64 "}\n", at->thread, missing);
 }
 

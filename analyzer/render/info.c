@@ -44,14 +44,15 @@ static json_t *info_chunks(const struct mw_model *model)
     return chunks;
 }
 
-static json_t *info_process(const struct mw_model *model, const struct mw_process *process)
+static json_t *info_process(const struct mw_model *model, size_t number)
 {
+    const struct mw_process *process = mw_trace_process(model->trace, number);
     uint64_t threads = 0, thread;
     while (mw_model_thread(model, process, threads, &thread) == MW_OK)
         threads++;
     return json_pack(
         "{s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:s, s:o, s:o}", "rank",
-        mw_json_number(mw_process_rank(process), -1), "host", mw_json_text(process->host), "pid",
+        mw_rank_json(model, mw_model_place(model, number)), "host", mw_json_text(process->host), "pid",
         mw_json_count(process->pid), "key", mw_json_take(mw_format("%016" PRIx64, process->key)),
         "end", mw_end_word(process), "threads", mw_json_count(threads), "events",
         mw_json_count(mw_model_events(model, process)), "abi", mw_abi_word(process->abi), "program",
@@ -106,14 +107,15 @@ static json_t *info_fabric(const struct mw_model *model)
     return object;
 }
 
-json_t *mw_info_document(const struct mw_model *model, const char *const *paths, size_t count)
+json_t *mw_info_document(const struct mw_comms *comms, const char *const *paths, size_t count)
 {
+    const struct mw_model *model = comms->model;
     json_t *info = mw_json_document("info"), *list = json_array();
     for (size_t i = 0; i < model->process_count; i++)
-        json_array_append_new(list, info_process(model, mw_trace_process(model->trace, i)));
+        json_array_append_new(list, info_process(model, model->in_order[i]));
     json_object_set_new(info, "trace", mw_doc_trace(model, paths, count));
     json_object_set_new(info, "job", mw_doc_job(model));
-    json_object_set_new(info, "processes", mw_doc_processes(model));
+    json_object_set_new(info, "processes", mw_doc_processes(comms));
     json_object_set_new(info, "nodes", mw_doc_nodes(model));
     json_object_set_new(info, "files", info_files(model));
     json_object_set_new(info, "chunks", info_chunks(model));
@@ -190,9 +192,7 @@ static void text_processes(const json_t *info, FILE *out)
         if (index == LINES)
             break;
         mw_table_row(table);
-        mw_table_cell(table, mw_json_is_null(process, "rank")
-                                 ? mw_text_copy("?")
-                                 : mw_format("%.0f", mw_json_count_of(process, "rank")));
+        mw_table_cell(table, mw_rank_text(process, "rank"));
         mw_table_cell(table, mw_text_fit(mw_json_string(process, "host"), 20, 1));
         mw_table_cell(table, mw_format("%.0f", mw_json_count_of(process, "pid")));
         mw_table_cell(table, mw_number_count(mw_json_count_of(process, "threads")));
@@ -261,6 +261,7 @@ void mw_info_text(const json_t *info, FILE *out)
                       "\"mpiwatch collect\" saves what dead ones left)",
                       mw_json_count_of(trace, "residues"),
                       mw_json_count_of(trace, "residues") == 1 ? " has" : "es have");
+    mw_text_worlds(processes, out);
     text_fabric(info, out);
     free(program);
     free(bytes);

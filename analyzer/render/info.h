@@ -7,9 +7,9 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "analyzer/model/model.h"
+#include "analyzer/model/comms.h"
 
-json_t *mw_info_document(const struct mw_model *model, const char *const *paths, size_t count);
+json_t *mw_info_document(const struct mw_comms *comms, const char *const *paths, size_t count);
 void mw_info_text(const json_t *info, FILE *out);
 
 #endif

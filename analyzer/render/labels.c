@@ -3,9 +3,34 @@
 #include "analyzer/render/labels.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "analyzer/model/sites.h"
 #include "analyzer/render/json.h"
+
+json_t *mw_rank_json(const struct mw_model *model, int64_t place)
+{
+    if (model->world_count < 2)
+        return mw_json_number(place < 0 ? -1 : place, -1);
+    return place < 0 ? json_null() : mw_json_take(mw_rank_label(model, place));
+}
+
+char *mw_rank_text(const json_t *object, const char *key)
+{
+    const json_t *rank = json_object_get(object, key);
+    if (json_is_integer(rank))
+        return mw_format("%" JSON_INTEGER_FORMAT, json_integer_value(rank));
+    return mw_text_copy(json_is_string(rank) ? json_string_value(rank) : "?");
+}
+
+struct mw_rank_id mw_rank_id_of(const json_t *object, const char *key)
+{
+    struct mw_rank_id id = {0, -1};
+    char *text = mw_rank_text(object, key);
+    mw_rank_label_read(text, &id);
+    free(text);
+    return id;
+}
 
 json_t *mw_rank_set_json(struct mw_rank_set *set)
 {
@@ -16,7 +41,7 @@ json_t *mw_processes_json(const struct mw_model *model, const uint32_t *processe
 {
     struct mw_rank_set ranks = {0};
     for (size_t i = 0; i < count; i++)
-        mw_rank_set_add_process(&ranks, mw_trace_process(model->trace, processes[i]));
+        mw_rank_set_add_process(&ranks, model, processes[i]);
     return mw_rank_set_json(&ranks);
 }
 

@@ -11,6 +11,12 @@
 #include "analyzer/model/labels.h"
 #include "analyzer/model/symbols.h"
 
+/* A rank by its place: a number, "2:3" where the trace has several worlds, null for -1. */
+json_t *mw_rank_json(const struct mw_model *model, int64_t place);
+/* That as text: "3", "2:3", "?" for null. Free it. */
+char *mw_rank_text(const json_t *object, const char *key);
+/* That back as a name; rank -1 for null. */
+struct mw_rank_id mw_rank_id_of(const json_t *object, const char *key);
 /* The text of a set of ranks; frees the set. */
 json_t *mw_rank_set_json(struct mw_rank_set *set);
 /* The ranks of processes, by their numbers. */

@@ -9,6 +9,7 @@
 #include "analyzer/analysis/flows.h"
 #include "analyzer/render/doc.h"
 #include "analyzer/render/json.h"
+#include "analyzer/render/labels.h"
 #include "analyzer/render/text.h"
 
 static int in_seconds(const struct mw_matrix *matrix)
@@ -41,7 +42,9 @@ static void csv_name(const struct mw_matrix *matrix, int64_t number, FILE *out)
         mw_csv_text(text, out);
         free(text);
     } else if (matrix->by == MW_BY_RANK) {
-        fprintf(out, "%" PRId64, number);
+        char *label = mw_rank_label(matrix->model, number);
+        fputs(label, out);
+        free(label);
     } else {
         mw_csv_text(number < 0 ? "" : matrix->model->nodes[number].host, out);
     }
@@ -81,7 +84,9 @@ static void json_name(const struct mw_matrix *matrix, int64_t number, FILE *out)
         fputc('}', out);
         json_decref(name);
     } else if (matrix->by == MW_BY_RANK) {
-        fprintf(out, "%" PRId64, number);
+        json_t *name = mw_rank_json(matrix->model, number);
+        mw_json_put(name, JSON_ENCODE_ANY, out);
+        json_decref(name);
     } else if (number < 0) {
         fputs("null", out);
     } else {
@@ -208,7 +213,7 @@ json_t *mw_matrix_head(const struct mw_matrix *matrix, const char *const *paths,
     json_object_set_new(head, "kind", mw_json_take(kinds_text(matrix, 0)));
     json_object_set_new(head, "by", json_string(node ? "node" : "rank"));
     json_object_set_new(head, "size", mw_json_number(matrix->size, -1));
-    json_object_set_new(head, "processes", mw_doc_processes(matrix->model));
+    json_object_set_new(head, "processes", mw_doc_processes(matrix->tally->comms));
     json_object_set_new(head, "nodes", mw_doc_nodes(matrix->model));
     json_object_set_new(head, "total",
                         in_seconds(matrix) ? mw_json_ns(matrix->total)

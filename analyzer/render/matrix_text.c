@@ -9,6 +9,7 @@
 #include "analyzer/base/number.h"
 #include "analyzer/render/doc.h"
 #include "analyzer/render/json.h"
+#include "analyzer/render/labels.h"
 #include "analyzer/render/matrix.h"
 #include "analyzer/render/table.h"
 #include "analyzer/render/text.h"
@@ -31,7 +32,7 @@ char *mw_matrix_name(const struct mw_matrix *matrix, int64_t number)
     if (file)
         return mw_text_fit(file, SHARED_NAME, 0);
     if (matrix->by == MW_BY_RANK)
-        return mw_format("%" PRId64, number);
+        return mw_rank_label(matrix->model, number);
     return mw_text_fit(number < 0 ? "not recorded" : matrix->model->nodes[number].host, SHARED_NAME,
                        0);
 }
@@ -79,6 +80,7 @@ static void text_notes(const struct mw_matrix *matrix, const json_t *head, FILE 
     double missing = mw_json_count_of(head, "events_missing");
     int time = !strcmp(matrix->metric->unit, "seconds"), messages = matrix->kinds & MW_KIND_P2P;
     char *incomplete = mw_incomplete_text(json_object_get(head, "processes"));
+    mw_text_worlds(json_object_get(head, "processes"), out);
     if (incomplete)
         mw_text_paragraph(out, MW_STYLE_BAD, "%s", incomplete);
     free(incomplete);
@@ -89,7 +91,7 @@ static void text_notes(const struct mw_matrix *matrix, const json_t *head, FILE 
                           receiver, mw_json_count_of(besides, "sizes_that_are_upper_bounds"));
     if (outside > 0 && !time && messages)
         mw_text_paragraph(out, MW_STYLE_PLAIN,
-                          "%.0f messages to processes outside this MPI_COMM_WORLD are left out.",
+                          "%.0f messages to ranks of remote groups (not recorded) are left out.",
                           outside);
     if (unknown > 0 && !time && messages)
         mw_text_paragraph(out, MW_STYLE_PLAIN,

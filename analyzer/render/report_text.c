@@ -140,6 +140,7 @@ void mw_text_recorded(const json_t *processes, FILE *out)
     double missing = mw_json_count_of(processes, "missing_count");
     double rankless = mw_json_count_of(processes, "without_rank");
     double duplicates = mw_json_count_of(processes, "duplicate_ranks");
+    mw_text_worlds(processes, out);
     mw_text_entry(out, "recorded", "%.0f of %.0f ranks",
                   mw_json_count_of(processes, "recorded_ranks"), size);
     char *incomplete = mw_incomplete_text(processes);
@@ -160,8 +161,8 @@ void mw_text_recorded(const json_t *processes, FILE *out)
                           rankless == 1 ? "" : "es");
     if (duplicates > 0)
         mw_text_paragraph(out, MW_STYLE_BAD,
-                          "%.0f process%s a rank that another one has, too (several "
-                          "MPI_COMM_WORLDs in one trace): their figures are added up.",
+                          "%.0f process%s a rank that another one of its world has, too (the "
+                          "launcher did not tell them apart): their figures are added up.",
                           duplicates, duplicates == 1 ? " has" : "es have");
 }
 
@@ -306,12 +307,6 @@ static void text_head(const json_t *report, FILE *out)
     text_ends(processes, out);
 }
 
-static char *rank_word(const json_t *object, const char *key)
-{
-    return mw_json_is_null(object, key) ? mw_text_copy("?")
-                                        : mw_format("%.0f", mw_json_count_of(object, key));
-}
-
 static void text_time(const json_t *report, FILE *out)
 {
     const json_t *time = json_object_get(report, "time"), *by = json_object_get(time, "by_class");
@@ -338,7 +333,7 @@ static void text_time(const json_t *report, FILE *out)
         text[2], text[3], rare, text[4], text[6], text[5]);
     free(rare);
     if (json_is_object(spread)) {
-        char *least = rank_word(spread, "min_rank"), *most = rank_word(spread, "max_rank");
+        char *least = mw_rank_text(spread, "min_rank"), *most = mw_rank_text(spread, "max_rank");
         char *min = mw_number_seconds(mw_json_real_of(spread, "min_s"));
         char *mean = mw_number_seconds(mw_json_real_of(spread, "mean_s"));
         char *max = mw_number_seconds(mw_json_real_of(spread, "max_s"));
@@ -372,7 +367,7 @@ static char *received_text(const json_t *object)
 static void rank_row(struct mw_table *table, const json_t *rank)
 {
     mw_table_row(table);
-    mw_table_cell(table, rank_word(rank, "rank"));
+    mw_table_cell(table, mw_rank_text(rank, "rank"));
     mw_table_cell(table, mw_text_fit(mw_json_string(rank, "host"), HOST_WIDTH, 1));
     mw_table_cell(table, mw_number_seconds(mw_json_real_of(rank, "time_s")));
     mw_table_cell(table, mw_number_percent(mw_json_real_of(rank, "share")));
@@ -390,8 +385,7 @@ static int rank_time_compare(const void *left, const void *right)
     double x = mw_json_count_of(a, "time_s"), y = mw_json_count_of(b, "time_s");
     if (x != y)
         return x > y ? -1 : 1;
-    x = mw_json_count_of(a, "rank"), y = mw_json_count_of(b, "rank");
-    return (x > y) - (x < y);
+    return mw_rank_id_compare(mw_rank_id_of(a, "rank"), mw_rank_id_of(b, "rank"));
 }
 
 static void text_ranks(const json_t *report, FILE *out)
@@ -431,7 +425,7 @@ static void call_row(struct mw_table *table, const json_t *call)
     mw_table_cell(table, mw_number_seconds(mw_json_real_of(call, "time_s")));
     mw_table_cell(table, mw_number_percent(mw_json_real_of(call, "share")));
     mw_table_cell(table, mw_number_seconds(mw_json_real_of(call, "max_s")));
-    mw_table_cell(table, rank_word(call, "max_rank"));
+    mw_table_cell(table, mw_rank_text(call, "max_rank"));
     mw_table_cell(table, mw_number_bytes(mw_json_count_of(call, "sent_bytes")));
     mw_table_cell(table, received_text(call));
 }

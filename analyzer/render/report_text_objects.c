@@ -7,6 +7,7 @@
 #include "analyzer/base/number.h"
 #include "analyzer/render/doc.h"
 #include "analyzer/render/json.h"
+#include "analyzer/render/labels.h"
 #include "analyzer/render/table.h"
 #include "analyzer/render/text.h"
 
@@ -75,8 +76,8 @@ static void text_access_pairs(const json_t *pairs, FILE *out)
     fputc('\n', out);
     json_array_foreach(listed, index, pair) {
         mw_table_row(table);
-        mw_table_cell(table, mw_format("%.0f", mw_json_count_of(pair, "src")));
-        mw_table_cell(table, mw_format("%.0f", mw_json_count_of(pair, "dst")));
+        mw_table_cell(table, mw_rank_text(pair, "src"));
+        mw_table_cell(table, mw_rank_text(pair, "dst"));
         cell_bytes(table, pair, "bytes");
         cell_count(table, pair, "accesses");
         cell_seconds(table, pair, "time_s");

@@ -58,19 +58,16 @@ static char *call_text(const json_t *call)
 {
     char *text = mw_text_copy(mw_json_string(call, "function")), *longer;
     if (!mw_json_is_null(call, "peer")) {
-        double peer = mw_json_real_of(call, "peer"), tag = mw_json_real_of(call, "tag");
-        char *who = peer == MW_PEER_ANY ? mw_text_copy("any rank")
-                    : peer >= 0         ? mw_format("rank %.0f", peer)
-                                        : mw_text_copy("a process outside");
+        double tag = mw_json_real_of(call, "tag");
+        const char *who = mw_json_string(call, "peer_words");
         if (is_one_sided(text))
             longer = mw_format("%s, target %s", text, who);
         else if (mw_json_is_null(call, "instance"))
             longer = mw_format("%s, peer %s, tag %.0f", text, who, tag);
-        else if (peer >= 0)
+        else if (mw_rank_id_of(call, "peer").rank >= 0)
             longer = mw_format("%s, root %s", text, who);
         else
             longer = mw_text_copy(text);
-        free(who);
         free(text);
         text = longer;
     }
@@ -111,8 +108,7 @@ static void groups_add(struct groups *groups, const json_t *entry, const char *t
         added->first = added->earliest = entry;
     }
     struct group *group = &groups->list.at[at];
-    mw_rank_set_add(&group->ranks,
-                    mw_json_is_null(entry, "rank") ? -1 : (int64_t)mw_json_count_of(entry, "rank"));
+    mw_rank_set_add(&group->ranks, mw_rank_id_of(entry, "rank"));
     if (mw_json_real_of(entry, "held_s") > mw_json_real_of(group->earliest, "held_s"))
         group->earliest = entry;
 }

@@ -130,8 +130,8 @@ static void pairs_table(const json_t *messages, FILE *out)
     {
         double bytes = mw_json_count_of(pair, "bytes");
         mw_table_row(table);
-        mw_table_cell(table, mw_format("%.0f", mw_json_count_of(pair, "src")));
-        mw_table_cell(table, mw_format("%.0f", mw_json_count_of(pair, "dst")));
+        mw_table_cell(table, mw_rank_text(pair, "src"));
+        mw_table_cell(table, mw_rank_text(pair, "dst"));
         mw_table_cell(table, mw_number_bytes(bytes));
         mw_table_cell(table, mw_number_percent(whole > 0 ? bytes / whole : NAN));
         mw_table_cell(table, mw_number_count(mw_json_count_of(pair, "messages")));

@@ -2,20 +2,27 @@
 /* The transports as CSV (transports.h): a row for each route of each pair, one without a transport
  * for a pair, or a part of its sizes, of which it is not known. */
 #include <inttypes.h>
+#include <stdlib.h>
 
+#include "analyzer/model/labels.h"
 #include "analyzer/render/text.h"
 #include "analyzer/render/transports.h"
 
-static void row_begin(const struct mw_pair_transport *pair, FILE *out)
+static void row_begin(const struct mw_transports *transports, const struct mw_pair_transport *pair,
+                      FILE *out)
 {
-    fprintf(out, "%" PRId64 ",%" PRId64 ",%s,", pair->src, pair->dst, mw_where_word(pair->where));
+    const struct mw_model *model = transports->tally->model;
+    char *src = mw_rank_label(model, pair->src), *dst = mw_rank_label(model, pair->dst);
+    fprintf(out, "%s,%s,%s,", src, dst, mw_where_word(pair->where));
+    free(src);
+    free(dst);
 }
 
 static void row_route(const struct mw_transports *transports, const struct mw_pair_transport *pair,
                       const struct mw_route *route, FILE *out)
 {
     const struct mw_way *way = &transports->ways.at[route->way];
-    row_begin(pair, out);
+    row_begin(transports, pair, out);
     mw_csv_text(way->name, out);
     fputc(',', out);
     mw_csv_text(way->layer, out);
@@ -33,7 +40,8 @@ static void row_route(const struct mw_transports *transports, const struct mw_pa
 }
 
 /* What no route has. */
-static void row_unknown(const struct mw_pair_transport *pair, FILE *out)
+static void row_unknown(const struct mw_transports *transports,
+                        const struct mw_pair_transport *pair, FILE *out)
 {
     uint64_t messages = pair->messages, bytes = pair->bytes;
     for (size_t i = 0; i < pair->routes.count; i++) {
@@ -41,7 +49,7 @@ static void row_unknown(const struct mw_pair_transport *pair, FILE *out)
         messages -= route->messages < messages ? route->messages : messages;
         bytes -= route->bytes < bytes ? route->bytes : bytes;
     }
-    row_begin(pair, out);
+    row_begin(transports, pair, out);
     fprintf(out, ",,,,,%" PRIu64 ",%" PRIu64 ",0,,,", messages, bytes);
     mw_csv_text(pair->unknown, out);
     fputc('\n', out);
@@ -59,6 +67,6 @@ void mw_transports_csv(const struct mw_transports *transports, int64_t rank, FIL
         for (size_t r = 0; r < pair->routes.count; r++)
             row_route(transports, pair, &pair->routes.at[r], out);
         if (pair->unknown)
-            row_unknown(pair, out);
+            row_unknown(transports, pair, out);
     }
 }

@@ -10,6 +10,7 @@
 #include "analyzer/base/number.h"
 #include "analyzer/render/doc.h"
 #include "analyzer/render/json.h"
+#include "analyzer/render/labels.h"
 #include "analyzer/render/table.h"
 #include "analyzer/render/text.h"
 #include "analyzer/render/transports.h"
@@ -103,12 +104,14 @@ static void text_way(const json_t *way, FILE *out)
     }
     if (json_is_object(reached)) {
         char *rate = mw_reached_text(way);
+        char *src = mw_rank_text(reached, "src"), *dst = mw_rank_text(reached, "dst");
         mw_text_paragraph(out, MW_STYLE_PLAIN,
-                          "    at least %s, from rank %.0f to rank %.0f, the best of %.0f pair%s",
-                          rate, mw_json_count_of(reached, "src"), mw_json_count_of(reached, "dst"),
-                          mw_json_count_of(reached, "pairs"),
+                          "    at least %s, from rank %s to rank %s, the best of %.0f pair%s", rate,
+                          src, dst, mw_json_count_of(reached, "pairs"),
                           plural(mw_json_count_of(reached, "pairs")));
         free(rate);
+        free(src);
+        free(dst);
     }
     free(name), free(moved), free(where), free(ranks);
 }
@@ -241,15 +244,19 @@ static void text_pairs(const json_t *pairs, FILE *out)
     const json_t *listed = json_object_get(pairs, "listed");
     size_t index;
     json_t *pair;
-    mw_text_heading(out, "Pairs of rank %.0f", mw_json_count_of(pairs, "rank"));
+    char *rank = mw_rank_text(pairs, "rank");
+    mw_text_heading(out, "Pairs of rank %s", rank);
+    free(rank);
     if (!json_array_size(listed))
         mw_text_paragraph(out, MW_STYLE_PLAIN, "It exchanged nothing that is known.");
     json_array_foreach(listed, index, pair) {
         char *moved = moved_text(pair);
+        char *src = mw_rank_text(pair, "src"), *dst = mw_rank_text(pair, "dst");
         const char *place = place_text(pair);
-        mw_text_paragraph(out, MW_STYLE_PLAIN, "%.0f to %.0f%s%s: %s",
-                          mw_json_count_of(pair, "src"), mw_json_count_of(pair, "dst"),
-                          place[0] ? ", " : "", place, moved);
+        mw_text_paragraph(out, MW_STYLE_PLAIN, "%s to %s%s%s: %s", src, dst, place[0] ? ", " : "",
+                          place, moved);
+        free(src);
+        free(dst);
         text_routes(pair, out);
         text_pair_speed(pair, out);
         free(moved);

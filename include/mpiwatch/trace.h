@@ -115,6 +115,9 @@ struct mw_comm {
     size_t member_runs, remote_member_runs; /* 0 where another rank wrote them */
     const char *name;
     uint64_t freed; /* time; 0 not freed */
+    /* Of those with processes outside the world (spawn, connect, accept, join): the times of the call that made it, and
+     * a hash of the port's name in the root; 0 not known. */
+    uint64_t began, made, port;
 };
 
 struct mw_count {
@@ -404,6 +407,7 @@ struct mw_process {
     size_t placement_count, device_count, space_count;
     uint64_t device_time;        /* when they were read */
     const char *devices_visible; /* which settings leave devices out */
+    uint64_t world; /* equal in processes of one MPI_COMM_WORLD, as the launcher told; 0 not known */
 };
 
 /* Processes, those with a rank first and by rank. */

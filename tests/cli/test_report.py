@@ -192,10 +192,11 @@ class Special(CliTest):
         self.assertIn("4 calls were counted but have no event",
                       self.run_cli("report", self.path("a.mpiw")).out)
 
-    def test_two_worlds(self):
-        doc = self.report(b.write(self.path("a.mpiw"), Process(0, 1, key=1).world(),
-                                  Process(0, 1, key=2).world()))
+    def test_a_rank_that_two_have(self):
+        doc = self.report(b.write(self.path("a.mpiw"), Process(0, 2, key=1).world(),
+                                  Process(0, 2, key=2).world()))
         self.assertEqual(doc["processes"]["duplicate_ranks"], 1)
+        self.assertEqual(len(doc["processes"]["worlds"]), 1)
 
     def test_traces_without_an_end_are_lower_bounds(self):
         ranks = [Process(rank, 6).world() for rank in range(6)]

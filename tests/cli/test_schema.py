@@ -15,6 +15,7 @@ except ImportError:
 # pylint: disable=wrong-import-position
 import build_trace as b  # noqa: E402
 import test_transports  # noqa: E402
+import test_worlds  # noqa: E402
 from build_trace import Process, job  # noqa: E402
 from cli import ROOT, CliTest, main  # noqa: E402
 
@@ -54,6 +55,7 @@ def real_and_golden(folder):
     yield b.write(os.path.join(folder, "hang.mpiw"), *hanging_job())
     yield b.write(os.path.join(folder, "nothing.mpiw"), job())
     yield b.write(os.path.join(folder, "fabric.mpiw"), job(), *test_transports.two_nodes())
+    yield b.write(os.path.join(folder, "worlds.mpiw"), job(), *test_worlds.parents_and_children())
 
 
 class Schema(CliTest):
@@ -74,6 +76,9 @@ class Schema(CliTest):
         trace = b.write(self.path("fabric.mpiw"), job(), *test_transports.two_nodes())
         document = self.run_cli("transports", "-r", "0", "-f", "json", trace).json()
         self.assertEqual(len(document["pairs"]["listed"]), 6)
+        jsonschema.Draft7Validator(schema("transports")).validate(document)
+        trace = b.write(self.path("worlds.mpiw"), job(), *test_worlds.parents_and_children())
+        document = self.run_cli("transports", "-r", "2:2", "-f", "json", trace).json()
         jsonschema.Draft7Validator(schema("transports")).validate(document)
 
     def test_mistakes_are_noticed(self):

@@ -291,7 +291,7 @@ class Missing(Transports):
     def test_what_is_wrong_usage(self):
         self.write(*finish([openmpi(0, 1)]))
         for options, words in ((("--format", "xml"), "text, json, csv"),
-                               (("--rank", "x"), "not a whole number"),
+                               (("--rank", "x"), "not a rank"),
                                (("--top", "-1"), "not a whole number")):
             result = self.run_cli("transports", *options, self.trace, code=129)
             self.assertIn(words, result.err)

@@ -41,6 +41,7 @@ void dump_process(const struct mw_process *process)
     put_i64("end_code", process->end_code);
     put_key("facts_base", process->facts_base);
     put_i64("facts_node", process->facts_node);
+    put_known("world", process->world);
     record_end();
 
     const struct mw_cost *cost = &process->cost;
@@ -135,6 +136,9 @@ void dump_comms(const struct mw_process *process)
         put_runs("remote_members", comm->remote_members, comm->remote_member_runs);
         put_text("name", comm->name);
         put_u64("freed", comm->freed);
+        put_known("began", comm->began);
+        put_known("made", comm->made);
+        put_known("port", comm->port);
         record_end();
     }
 }

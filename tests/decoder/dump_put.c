@@ -45,6 +45,12 @@ void put_u64(const char *name, uint64_t value)
     printf(",\"%s\":%" PRIu64, name, value);
 }
 
+void put_known(const char *name, uint64_t value)
+{
+    if (value)
+        put_u64(name, value);
+}
+
 void put_i64(const char *name, int64_t value)
 {
     printf(",\"%s\":%" PRId64, name, value);

@@ -401,11 +401,16 @@ def pick(fields, *names):
     return {name: fields[name] for name in names}
 
 
+def known(fields, *names):
+    """Fields that are younger than the first golden files: shown where they say something."""
+    return {name: fields[name] for name in names if fields[name]}
+
+
 def print_process(process):
     about = process.last.get("PROCESS", read_list(b"", CHUNKS["PROCESS"]))
     rank = process.last.get("RANK")
     end = process.last.get("END", read_list(b"", CHUNKS["END"]))
-    known = rank is not None
+    has_rank = rank is not None
     rank = rank or read_list(b"", CHUNKS["RANK"])
     emit("process", process=f"{process.key:016x}",
          **pick(about, "host", "pid", "start_time", "ppid", "exe", "cwd", "boot_id", "mpi_library"),
@@ -413,14 +418,15 @@ def print_process(process):
          rank_hint=less_one(about["rank_hint"]),
          size_hint=small(about["size_hint"], -1) or -1, began=about["began"],
          pid_ns=about["pid_ns"], thread_level_asked=small(about["thread_level"], 0) - 1,
-         has_rank=int(known), rank=small(rank["rank"], -1) if known else -1,
-         size=small(rank["size"], -1) if known else -1,
+         has_rank=int(has_rank), rank=small(rank["rank"], -1) if has_rank else -1,
+         size=small(rank["size"], -1) if has_rank else -1,
          **pick(rank, "library_version", "processor_name"),
          standard=small(rank["standard"], 0),
-         thread_level=small(rank["thread_level"], -1) if known else -1,
+         thread_level=small(rank["thread_level"], -1) if has_rank else -1,
          init_end=rank["init_end"], appnum=less_one(rank["appnum"]),
          end_reason=end["reason"], end_time=end["time"], finalize_end=end["finalize_end"],
-         end_code=end["code"], facts_base=f"{process.base:016x}", facts_node=int(process.node))
+         end_code=end["code"], facts_base=f"{process.base:016x}", facts_node=int(process.node),
+         **known(about, "world"))
     cost = process.last.get("COST", read_list(b"", CHUNKS["COST"]))
     emit("cost", **pick(cost, "init", "encode", "write", "bytes", "chunks", "events", "longest",
                         "finalize", "memory", "stamp"))
@@ -438,7 +444,7 @@ def print_tables(process):
         emit("comm", id=comm["id"], how=small(comm["how"], 20), parent=less_one(comm["parent"]),
              **pick(comm, "number", "size", "rank", "remote_size", "hash"),
              members=runs(comm["members"]), remote_members=runs(comm["remote_members"]),
-             **pick(comm, "name", "freed"))
+             **pick(comm, "name", "freed"), **known(comm, "began", "made", "port"))
 
 
 def runs(packed):

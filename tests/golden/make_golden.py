@@ -644,6 +644,22 @@ def endings():
         (7, (5, 4)), (8, (5, 0, 5)), (9, (3, 0)), (10, (4, 0, 2)), (11, ())))
 
 
+def worlds():
+    """A world that spawned another, told apart by what the launcher said, and clients of a port."""
+    out = b""
+    for key, world in ((A, 11), (B, MASK)):
+        out += chunk("PROCESS", text(1, "node1"), number(2, 1), number(8, 3), number(17, world),
+                     process=key)
+        out += chunk("RANK", number(1, 0), number(2, 1), process=key)
+    strangers = w.runs(10, [(-16, -1, 2)])
+    out += chunk("COMM", number(1, 5), number(2, 15), number(5, 1), number(7, 2), strangers,
+                 number(13, 100), number(14, 900), process=A)
+    out += chunk("COMM", number(1, 6), number(2, 17), number(13, 950), number(14, 990),
+                 number(15, MASK), process=A)
+    out += chunk("COMM", number(1, 6), number(12, 1000), process=A)
+    return out + chunk("COMM", number(1, 2), number(2, 19), strangers, process=B)
+
+
 TRACES = {
     "full.mpiw": full, "folder.mpiw": folder, "hang.mpiw": hang, "edges.mpiw": edges,
     "damaged.mpiw": damaged, "malformed.mpiw": malformed, "malformed-events.mpiw": malformed_events,
@@ -652,6 +668,7 @@ TRACES = {
     "placement.mpiw": placement,
     "malformed-fabric.mpiw": malformed_fabric, "objects.mpiw": objects, "endings.mpiw": endings,
     "placement.mpiw": placement,
+    "worlds.mpiw": worlds,
 }
 
 

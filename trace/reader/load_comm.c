@@ -60,6 +60,15 @@ static enum mw_status comm_field(struct mw_load *load, const struct mw_field *fi
     case MW_F_COMM_freed:
         comm->freed = mw_field_number(field);
         break;
+    case MW_F_COMM_began:
+        comm->began = mw_field_number(field);
+        break;
+    case MW_F_COMM_made:
+        comm->made = mw_field_number(field);
+        break;
+    case MW_F_COMM_port:
+        comm->port = mw_field_number(field);
+        break;
     }
     return MW_OK;
 }
@@ -100,6 +109,9 @@ static void comm_merge(void *earlier, void *later)
     to->hash = KEEP(hash) ? from->hash : to->hash;
     to->name = KEEP(name) ? from->name : to->name;
     to->freed = KEEP(freed) ? from->freed : to->freed;
+    to->began = KEEP(began) ? from->began : to->began;
+    to->made = KEEP(made) ? from->made : to->made;
+    to->port = KEEP(port) ? from->port : to->port;
     if (KEEP(members)) {
         to->members = from->members;
         to->member_runs = from->member_runs;

@@ -148,6 +148,9 @@ static void process_number(struct mw_process *process, const struct mw_field *fi
     case MW_F_PROCESS_thread_level:
         process->thread_level_asked = mw_field_small(field, 0) - 1;
         break;
+    case MW_F_PROCESS_world:
+        process->world = mw_field_number(field);
+        break;
     }
 }
 
@@ -159,7 +162,8 @@ enum mw_status mw_load_process(struct mw_load *load)
     enum mw_status status = MW_OK;
     load->entry->has_process = 1;
     process->host = process->exe = process->cwd = process->boot_id = process->mpi_library = "";
-    process->pid = process->start_time = process->ppid = process->began = process->pid_ns = 0;
+    process->pid = process->start_time = process->ppid = process->began = process->pid_ns =
+        process->world = 0;
     process->clock = 0;
     process->abi = 0;
     process->rank_hint = process->size_hint = -1;

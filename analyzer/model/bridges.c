@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Finds which sides are one communicator (bridges.h). */
+#include "analyzer/model/bridges.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PASSES       64   /* over communicators made of joined ones: so deep can they be */
+#define GROUP_MOST   2048 /* ends that may belong together; more are left as they are */
+#define MEMBERS_MOST 65536 /* of a group that are compared */
+#define SLACK_NEAR 0.001 /* seconds by which two readings of one node's clock may differ */
+#define SLACK_FAR  1.0   /* of two nodes' */
+
+/* One side of a communicator that reaches over worlds, as all its holders tell. */
+struct end {
+    const struct mw_comm *comm;
+    const char *host;
+    size_t number; /* of the joined one */
+    uint32_t world;
+    double began, made; /* seconds; NaN not known */
+    uint64_t port;
+};
+
+struct bridging {
+    struct mw_comms *comms;
+    uint32_t *same;       /* by number: a smaller one that is the same, or itself */
+    unsigned char *spans; /* by number that `same` leads to: it is several worlds' */
+    struct end *ends;     /* by number */
+};
+
+static size_t first_of(const struct bridging *bridging, size_t number)
+{
+    while (bridging->same[number] != number)
+        number = bridging->same[number];
+    return number;
+}
+
+static void unite(struct bridging *bridging, size_t a, size_t b)
+{
+    a = first_of(bridging, a);
+    b = first_of(bridging, b);
+    size_t least = a < b ? a : b;
+    bridging->same[a < b ? b : a] = (uint32_t)least;
+    bridging->spans[least] = 1;
+}
+
+static double seconds(const struct mw_process *process, uint64_t time)
+{
+    return time ? mw_process_time_ns(process, time, MW_TIME_REAL) / 1e9 : NAN;
+}
+
+/* The processes of a spawned world have their parents since they were initialised. */
+static void end_add(struct end *end, const struct mw_process *process, const struct mw_comm *comm)
+{
+    int parent = comm->how == MW_COMM_PARENT;
+    end->began = fmin(end->began, seconds(process, parent ? process->began : comm->began));
+    end->made = fmax(end->made, seconds(process, parent ? process->init_end : comm->made));
+    if (comm->port)
+        end->port = comm->port;
+}
+
+static void ends_find(struct bridging *bridging)
+{
+    const struct mw_comms *comms = bridging->comms;
+    for (size_t i = 0; i < comms->joined.count; i++)
+        bridging->ends[i] = (struct end){.comm = comms->joined.at[i].sample,
+                                         .number = i,
+                                         .host = "",
+                                         .began = NAN,
+                                         .made = NAN};
+    for (size_t p = 0; p < comms->model->process_count; p++) {
+        const struct mw_process *process = mw_trace_process(comms->model->trace, p);
+        for (size_t c = 0; c < process->comm_count; c++) {
+            struct end *end = &bridging->ends[comms->by_process[p][c]];
+            end->world = comms->model->process_world[p];
+            end->host = process->host;
+            end_add(end, process, &process->comms[c]);
+        }
+    }
+}
+
+/* --- which two fit ------------------------------------------------------------------------------ */
+
+static int sizes_mirror(const struct end *a, const struct end *b)
+{
+    return a->comm->size == b->comm->remote_size && a->comm->remote_size == b->comm->size;
+}
+
+/* Whether [a, b] holds `time`, as far as the clocks can tell. */
+static int holds(double from, double to, double time, double slack)
+{
+    return !(time < from - slack) && !(time > to + slack); /* NaN: may be */
+}
+
+/* Both ends of one handshake: the second call began before the first ended, and so the other way
+ * round. A spawned process begins within the call that spawns it. */
+static int times_fit(const struct end *a, const struct end *b)
+{
+    double slack = strcmp(a->host, b->host) ? SLACK_FAR : SLACK_NEAR;
+    if (b->comm->how == MW_COMM_PARENT)
+        return holds(a->began, a->made, b->began, slack);
+    return !(a->made < b->began - slack) && !(b->made < a->began - slack);
+}
+
+/* The kind of the other end; MW_COMM_FOUND for those that have none. */
+static enum mw_comm_how counterpart(enum mw_comm_how how)
+{
+    switch (how) {
+    case MW_COMM_SPAWN:
+        return MW_COMM_PARENT;
+    case MW_COMM_PARENT:
+        return MW_COMM_SPAWN;
+    case MW_COMM_ACCEPT:
+        return MW_COMM_CONNECT;
+    case MW_COMM_CONNECT:
+        return MW_COMM_ACCEPT;
+    case MW_COMM_JOIN:
+        return MW_COMM_JOIN;
+    default:
+        return MW_COMM_FOUND;
+    }
+}
+
+static int handshake_fits(const struct end *a, const struct end *b)
+{
+    if (a->world == b->world || counterpart(a->comm->how) != b->comm->how || !sizes_mirror(a, b) ||
+        (a->port && b->port && a->port != b->port))
+        return 0;
+    return a->comm->how == MW_COMM_PARENT ? times_fit(b, a) : times_fit(a, b);
+}
+
+struct walk {
+    const struct mw_comm *comm;
+    size_t run;
+    uint64_t at;
+};
+
+static int64_t walk_next(struct walk *walk)
+{
+    while (walk->run < walk->comm->member_runs &&
+           walk->at >= walk->comm->members[walk->run].count) {
+        walk->run++;
+        walk->at = 0;
+    }
+    if (walk->run >= walk->comm->member_runs)
+        return MW_PEER_NONE;
+    const struct mw_run *run = &walk->comm->members[walk->run];
+    return (int64_t)((uint64_t)run->start + walk->at++ * (uint64_t)run->stride);
+}
+
+/* Made of one communicator by one call: whom one side knows is a stranger to the other. */
+static int derived_fits(const struct end *a, const struct end *b)
+{
+    struct walk one = {a->comm, 0, 0}, two = {b->comm, 0, 0};
+    if (a->world == b->world)
+        return 0;
+    if (a->comm->remote_size || b->comm->remote_size)
+        return sizes_mirror(a, b);
+    if (a->comm->size != b->comm->size || !a->comm->member_runs || !b->comm->member_runs)
+        return 0;
+    for (uint64_t i = 0; i < a->comm->size && i < MEMBERS_MOST; i++) {
+        int64_t left = walk_next(&one), right = walk_next(&two);
+        if (left >= 0 && right >= 0)
+            return 0;
+    }
+    return 1;
+}
+
+/* --- which of several ------------------------------------------------------------------------- */
+
+/* Ends of which any two may belong together. */
+struct group {
+    MW_VECTOR(const struct end *) ends;
+    int (*fits)(const struct end *a, const struct end *b);
+    unsigned *choices; /* by end: others that it may belong to; 0 where it is done */
+    int whole;         /* each has its other end among them */
+};
+
+static int group_fits(const struct group *group, size_t a, size_t b)
+{
+    return a != b && group->choices[a] && group->choices[b] &&
+           group->fits(group->ends.at[a], group->ends.at[b]);
+}
+
+static size_t only_choice(const struct group *group, size_t a)
+{
+    size_t b = 0;
+    while (!group_fits(group, a, b))
+        b++;
+    return b;
+}
+
+/* Takes two that have found each other out of what the others may choose of. */
+static void group_settle(struct group *group, size_t a, size_t b)
+{
+    for (size_t i = 0; i < group->ends.count; i++)
+        if (i != a && i != b)
+            group->choices[i] -= (unsigned)(group_fits(group, i, a) + group_fits(group, i, b));
+    group->choices[a] = group->choices[b] = 0;
+}
+
+/* One that has one choice only is joined to it where that has no other either. Where there are as
+ * many ends of one kind as of the other it need not be so: each has its partner, and this one no other. */
+static int group_join(struct bridging *bridging, struct group *group)
+{
+    int joined = 0, again = 1;
+    while (again) {
+        again = 0;
+        for (size_t a = 0; a < group->ends.count; a++) {
+            size_t b = group->choices[a] == 1 ? only_choice(group, a) : a;
+            if (a == b || (group->choices[b] > 1 && !group->whole))
+                continue;
+            unite(bridging, group->ends.at[a]->number, group->ends.at[b]->number);
+            group_settle(group, a, b);
+            joined = again = 1;
+        }
+    }
+    return joined;
+}
+
+/* More than two worlds' sides of what one call made: each fits each. */
+static int group_unite_all(struct bridging *bridging, const struct group *group)
+{
+    if (group->fits != derived_fits)
+        return 0;
+    for (size_t i = 0; i < group->ends.count; i++)
+        if (group->choices[i] + 1 != group->ends.count)
+            return 0;
+    for (size_t i = 1; i < group->ends.count; i++)
+        unite(bridging, group->ends.at[0]->number, group->ends.at[i]->number);
+    return 1;
+}
+
+static int group_work(struct bridging *bridging, struct group *group)
+{
+    size_t count = group->ends.count;
+    int joined = 0;
+    if (count >= 2 && count <= GROUP_MOST) {
+        group->choices = mw_alloc(count, sizeof(group->choices[0]));
+        for (size_t a = 0; a < count; a++)
+            for (size_t b = 0; b < count; b++)
+                group->choices[a] +=
+                    a != b && group->fits(group->ends.at[a], group->ends.at[b]);
+        joined = group_unite_all(bridging, group) || group_join(bridging, group);
+        free(group->choices);
+    }
+    free(group->ends.at);
+    return joined;
+}
+
+/* --- who comes into question ------------------------------------------------------------------ */
+
+struct groups {
+    struct mw_index index;
+    MW_VECTOR(struct group) list;
+};
+
+static void groups_add(struct groups *groups, uint64_t key, const struct end *end)
+{
+    size_t at = mw_index_put(&groups->index, key);
+    if (at == groups->list.count)
+        mw_vector_add(&groups->list);
+    *mw_vector_add(&groups->list.at[at].ends) = end;
+}
+
+static int groups_work(struct bridging *bridging, struct groups *groups,
+                       int (*fits)(const struct end *, const struct end *),
+                       int (*whole)(const struct group *))
+{
+    int joined = 0;
+    for (size_t i = 0; i < groups->list.count; i++) {
+        groups->list.at[i].fits = fits;
+        groups->list.at[i].whole = whole(&groups->list.at[i]);
+        joined |= group_work(bridging, &groups->list.at[i]);
+    }
+    mw_index_free(&groups->index);
+    free(groups->list.at);
+    return joined;
+}
+
+/* As many spawned as parents, as many accepted as connected. */
+static int kinds_balance(const struct group *group)
+{
+    int64_t balance = 0;
+    for (size_t i = 0; i < group->ends.count; i++) {
+        enum mw_comm_how how = group->ends.at[i]->comm->how;
+        if (how == MW_COMM_JOIN)
+            return 0;
+        balance += how == MW_COMM_SPAWN || how == MW_COMM_ACCEPT ? 1 : -1;
+    }
+    return balance == 0;
+}
+
+static int never(const struct group *group)
+{
+    (void)group;
+    return 0;
+}
+
+static void join_handshakes(struct bridging *bridging)
+{
+    struct groups groups = {0};
+    for (size_t i = 0; i < bridging->comms->joined.count; i++) {
+        const struct mw_comm *comm = bridging->ends[i].comm;
+        enum mw_comm_how how = comm->how, other = counterpart(how);
+        uint64_t least = comm->size < comm->remote_size ? comm->size : comm->remote_size;
+        if (other != MW_COMM_FOUND)
+            groups_add(&groups,
+                       mw_mix(mw_mix((uint64_t)(how < other ? how : other)) ^ least) +
+                           comm->size + comm->remote_size,
+                       &bridging->ends[i]);
+    }
+    groups_work(bridging, &groups, handshake_fits, kinds_balance);
+}
+
+/* Made by the same call on a communicator that is joined. */
+static int join_derived(struct bridging *bridging)
+{
+    const struct mw_comms *comms = bridging->comms;
+    struct groups groups = {0};
+    for (size_t i = 0; i < comms->joined.count; i++) {
+        const struct mw_joined_comm *joined = &comms->joined.at[i];
+        if (joined->parent < 0 || bridging->spans[first_of(bridging, i)])
+            continue;
+        size_t parent = first_of(bridging, (size_t)joined->parent);
+        if (bridging->spans[parent])
+            groups_add(&groups,
+                       mw_mix(mw_mix(mw_mix(parent) ^ joined->how) ^ bridging->ends[i].comm->number),
+                       &bridging->ends[i]);
+    }
+    return groups_work(bridging, &groups, derived_fits, never);
+}
+
+/* --- numbering -------------------------------------------------------------------------------- */
+
+static int side_compare(const void *left, const void *right)
+{
+    const struct end *a = left, *b = right;
+    if (a->number != b->number)
+        return a->number < b->number ? -1 : 1;
+    return (a->world > b->world) - (a->world < b->world);
+}
+
+static uint64_t *run_starts(const struct mw_comm *comm)
+{
+    uint64_t *starts = mw_alloc(comm->member_runs, sizeof(*starts)), next = 0;
+    for (size_t i = 0; i < comm->member_runs; i++) {
+        starts[i] = next;
+        next = next + comm->members[i].count < next ? UINT64_MAX : next + comm->members[i].count;
+    }
+    return starts;
+}
+
+static void sides_fill(struct bridging *bridging, size_t old_count)
+{
+    struct mw_comms *comms = bridging->comms;
+    if (old_count)
+        qsort(bridging->ends, old_count, sizeof(bridging->ends[0]), side_compare);
+    comms->sides = mw_alloc(old_count, sizeof(comms->sides[0]));
+    comms->side_count = old_count;
+    for (size_t i = 0; i < old_count; i++) {
+        const struct end *end = &bridging->ends[i];
+        struct mw_joined_comm *joined = &comms->joined.at[end->number];
+        if (!joined->side_count++)
+            joined->side = i;
+        comms->sides[i] = (struct mw_comm_side){end->world, end->comm, run_starts(end->comm)};
+    }
+}
+
+/* What was counted of another side adds; sizes are those of the first. */
+static void joined_unite(struct mw_joined_comm *to, const struct mw_joined_comm *from)
+{
+    to->holders += from->holders;
+    to->freed += from->freed;
+    if (!to->name || !to->name[0])
+        to->name = from->name;
+}
+
+/* Numbers what is left without gaps. `same` becomes the new number of each old one. */
+static void renumber(struct bridging *bridging)
+{
+    struct mw_comms *comms = bridging->comms;
+    size_t count = comms->joined.count, kept = 0;
+    uint32_t *numbers = mw_alloc(count, sizeof(*numbers));
+    for (size_t i = 0; i < count; i++) {
+        size_t first = first_of(bridging, i);
+        numbers[i] = first == i ? (uint32_t)kept : numbers[first];
+        if (first == i)
+            comms->joined.at[kept++] = comms->joined.at[i];
+        else
+            joined_unite(&comms->joined.at[numbers[i]], &comms->joined.at[i]);
+        bridging->ends[i].number = numbers[i];
+    }
+    comms->joined.count = kept;
+    for (size_t i = 0; i < kept; i++)
+        if (comms->joined.at[i].parent >= 0)
+            comms->joined.at[i].parent = numbers[comms->joined.at[i].parent];
+    for (size_t p = 0; p < comms->model->process_count; p++)
+        for (size_t c = 0; c < mw_trace_process(comms->model->trace, p)->comm_count; c++)
+            comms->by_process[p][c] = numbers[comms->by_process[p][c]];
+    free(numbers);
+    sides_fill(bridging, count);
+}
+
+void mw_comms_bridge(struct mw_comms *comms)
+{
+    size_t count = comms->joined.count;
+    struct bridging bridging = {.comms = comms,
+                                .same = mw_alloc(count, sizeof(bridging.same[0])),
+                                .spans = mw_alloc(count, 1),
+                                .ends = mw_alloc(count, sizeof(bridging.ends[0]))};
+    for (size_t i = 0; i < count; i++)
+        bridging.same[i] = (uint32_t)i;
+    ends_find(&bridging);
+    join_handshakes(&bridging);
+    for (int pass = 0; pass < PASSES && join_derived(&bridging); pass++)
+        continue;
+    renumber(&bridging);
+    free(bridging.same);
+    free(bridging.spans);
+    free(bridging.ends);
+}
