@@ -69,32 +69,42 @@ static char *describe_network(const struct mw_finding_input *in, uint32_t proces
     return list;
 }
 
-/* All BTLs: only compared within a node, as a rank that is alone on its node has none for memory.
- */
+/* All BTLs: only compared within a node and a world, as a rank that is alone there has none for
+ * memory. */
 static char *describe_btls(const struct mw_finding_input *in, uint32_t process)
 {
     const char *btls = btls_of(in, process);
     return btls ? mw_text_copy(btls) : NULL;
 }
 
-/* By node: 1 where its processes differ. */
-static unsigned char *nodes_that_differ(const struct mw_finding_input *in, describe what)
+/* By process: 1 where those of its world on its node differ. */
+static unsigned char *who_differs_near(const struct mw_finding_input *in, describe what)
 {
-    unsigned char *differ = mw_alloc(in->model->node_count + 1, 1);
-    char **first = mw_alloc(in->model->node_count + 1, sizeof(*first));
-    for (uint32_t i = 0; i < in->model->process_count; i++) {
-        uint32_t node = in->model->process_node[i];
+    const struct mw_model *model = in->model;
+    size_t count = model->process_count;
+    struct mw_index seats = {0}; /* world and node */
+    unsigned char *differ = mw_alloc(count + 1, 1), *near = mw_alloc(count + 1, 1);
+    char **first = mw_alloc(count + 1, sizeof(*first)); /* by seat, as `near` */
+    uint32_t *seat = mw_alloc(count, sizeof(*seat));
+    for (uint32_t i = 0; i < count; i++) {
+        seat[i] = (uint32_t)mw_index_put(&seats, (uint64_t)model->process_world[i] << 32 |
+                                                     model->process_node[i]);
         char *words = what(in, i);
-        if (words && first[node] && strcmp(words, first[node]))
-            differ[node] = 1;
-        if (first[node])
+        if (words && first[seat[i]] && strcmp(words, first[seat[i]]))
+            near[seat[i]] = 1;
+        if (first[seat[i]])
             free(words);
         else
-            first[node] = words;
+            first[seat[i]] = words;
     }
-    for (size_t i = 0; i < in->model->node_count; i++)
+    for (size_t i = 0; i < count; i++)
+        differ[i] = near[seat[i]];
+    for (size_t i = 0; i < seats.count; i++)
         free(first[i]);
+    mw_index_free(&seats);
     free(first);
+    free(near);
+    free(seat);
     return differ;
 }
 
@@ -107,14 +117,13 @@ static int larger_crowd(const void *left, const void *right)
     return (first > second) - (first < second);
 }
 
-/* Groups processes by what they chose, the largest group first; all but those of nodes that are
- * left out. */
+/* Groups processes by what they chose, the largest group first; `only`: by process, NULL all. */
 static void choices_find(struct choices *choices, const struct mw_finding_input *in, describe what,
-                         const unsigned char *nodes)
+                         const unsigned char *only)
 {
     *choices = (struct choices){.in = in};
     for (uint32_t i = 0; i < in->model->process_count; i++) {
-        char *words = nodes && !nodes[in->model->process_node[i]] ? NULL : what(in, i);
+        char *words = only && !only[i] ? NULL : what(in, i);
         if (!words)
             continue;
         size_t at = mw_index_put(&choices->index, mw_hash_text(1, words));
@@ -152,9 +161,9 @@ static void choices_compare(struct choices *choices, const struct mw_finding_inp
     if (choices->list.count > 1)
         return;
     choices_free(choices);
-    unsigned char *nodes = nodes_that_differ(in, describe_btls);
-    choices_find(choices, in, describe_btls, nodes);
-    free(nodes);
+    unsigned char *only = who_differs_near(in, describe_btls);
+    choices_find(choices, in, describe_btls, only);
+    free(only);
 }
 
 static int steers_transports(const struct mw_setting *setting)

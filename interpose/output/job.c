@@ -75,36 +75,42 @@ static int number(const char *const *names)
     return -1;
 }
 
-/* Launchers, by variables that are the same in all ranks of a job and (together) in no other job's. The
- * first launcher of which one variable is set is taken. */
+/* Launchers, by variables that are the same in all ranks of a world and (together) in no other's. The first launcher of
+ * which one variable is set is taken. The first `job` of them are the same in the worlds that a job spawns, too. */
 static const struct launcher {
     const char *name;
     const char *variables[4];
+    int job;
     int enough; /* unique by itself: the parent need not be asked */
 } launchers[] = {
-    {"Open MPI", {"OMPI_MCA_orte_precondition_transports", "PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid"}, 1},
-    {"PRRTE", {"PMIX_NAMESPACE", "PRTE_MCA_ess_base_jobid", "SLURM_JOB_ID"}, 1},
-    {"slurm", {"SLURM_JOB_ID", "SLURM_STEP_ID", "SLURM_RESTART_COUNT"}, 1},
-    {"PALS", {"PALS_APID"}, 1},
-    {"flux", {"FLUX_JOB_ID"}, 1},
-    {"hydra", {"PMI_SIZE"}, 0},
+    {"Open MPI", {"OMPI_MCA_orte_precondition_transports", "PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid"}, 1, 1},
+    {"PRRTE", {"PMIX_NAMESPACE", "SLURM_JOB_ID", "PRTE_MCA_ess_base_jobid"}, 2, 1},
+    {"slurm", {"SLURM_JOB_ID", "SLURM_STEP_ID", "SLURM_RESTART_COUNT"}, 3, 1},
+    {"PALS", {"PALS_APID"}, 1, 1},
+    {"flux", {"FLUX_JOB_ID"}, 1, 1},
+    {"hydra", {"PMI_SIZE"}, 0, 0},
 };
 
-/* hydra's proxies on all nodes were given the address of the one mpiexec; other parents are told by who
- * they are, which holds for the ranks of one node. */
-static void parent_key(const struct mw_job_facts *job, char *out, size_t size)
+#define ANCESTORS 8 /* that are looked at: scripts may stand between a launcher's daemon and its rank */
+
+static uint64_t parent_of(uint64_t pid)
 {
-    char path[64], line[4096];
-    snprintf(path, sizeof path, "/proc/%llu/cmdline", (unsigned long long)job->ppid);
-    long length = mw_read_file(path, line, sizeof line);
+    char path[64], stat[1024];
+    unsigned long long parent = 0;
+    snprintf(path, sizeof path, "/proc/%llu/stat", (unsigned long long)pid);
+    const char *field = mw_read_file(path, stat, sizeof stat) < 0 ? NULL : strrchr(stat, ')');
+    return field && sscanf(field + 1, " %*c %llu", &parent) == 1 ? parent : 0;
+}
+
+/* What stands behind an option in a command line as /proc has it; NULL nothing. */
+static const char *option(const char *line, long length, const char *name)
+{
     for (long i = 0; i < length; i += (long)strlen(line + i) + 1) {
-        if (strcmp(line + i, "--control-port") == 0 && i + 15 < length) {
-            snprintf(out, size, "%s", line + i + 15);
-            return;
-        }
+        long next = i + (long)strlen(line + i) + 1;
+        if (strcmp(line + i, name) == 0 && next < length)
+            return line + next;
     }
-    snprintf(out, size, "%s-%llu-%llu", job->host, (unsigned long long)job->ppid,
-             (unsigned long long)mw_process_start_time(job->ppid));
+    return NULL;
 }
 
 static void append(char *out, size_t size, const char *text)
@@ -113,27 +119,83 @@ static void append(char *out, size_t size, const char *text)
     snprintf(out + length, size - length, "%s%s", length ? "/" : "", text);
 }
 
+/* hydra's proxies on all nodes were given the address of the one mpiexec, and the number of the group of processes: each
+ * world that is spawned is another. 0: no proxy is above this process. */
+static int proxy_keys(struct mw_job_facts *job, char *world, size_t size)
+{
+    char path[64], line[4096];
+    uint64_t pid = job->ppid;
+    for (int i = 0; i < ANCESTORS && pid > 1; i++, pid = parent_of(pid)) {
+        snprintf(path, sizeof path, "/proc/%llu/cmdline", (unsigned long long)pid);
+        long length = mw_read_file(path, line, sizeof line);
+        const char *address = option(line, length, "--control-port");
+        const char *group = option(line, length, "--pgid");
+        if (!address)
+            continue;
+        append(job->key, sizeof job->key, address);
+        append(world, size, address);
+        append(world, size, group ? group : "");
+        return 1;
+    }
+    return 0;
+}
+
+/* Other parents are told by who they are, which holds for the ranks of one node. */
+static void parent_key(const struct mw_job_facts *job, char *out, size_t size)
+{
+    snprintf(out, size, "%llu-%llu-%.100s", (unsigned long long)job->ppid,
+             (unsigned long long)mw_process_start_time(job->ppid), job->host);
+}
+
+/* prterun's namespaces are "prterun-HOST-PID@1", and "@2" for what the first spawns; those of a daemon that runs several
+ * jobs begin otherwise. */
+static void append_job(char *out, size_t size, const char *value)
+{
+    char text[160];
+    snprintf(text, sizeof text, "%s", value);
+    if (strncmp(text, "prterun-", 8) == 0)
+        text[strcspn(text, "@")] = '\0';
+    append(out, size, text);
+}
+
+static const struct launcher *find_launcher(void)
+{
+    for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++)
+        if (environment(launchers[i].variables[0]))
+            return &launchers[i];
+    return NULL;
+}
+
+/* The keys of the job and of the world, as far as the launcher's variables tell. */
+static void variable_keys(const struct launcher *launcher, struct mw_job_facts *job, char *world,
+                          size_t size)
+{
+    for (int v = 0; v < 4 && launcher->variables[v]; v++) {
+        const char *value = environment(launcher->variables[v]);
+        if (value)
+            append(world, size, value);
+        if (value && v < launcher->job)
+            append_job(job->key, sizeof job->key, value);
+    }
+}
+
 static void find_key(const struct mw_config *config, struct mw_job_facts *job)
 {
-    char parent[320];
-    int enough = 0;
-    job->launcher = "";
-    for (size_t i = 0; i < sizeof launchers / sizeof *launchers && !job->launcher[0]; i++) {
-        const struct launcher *launcher = &launchers[i];
-        if (!environment(launcher->variables[0]))
-            continue;
-        job->launcher = launcher->name;
-        enough = launcher->enough;
-        for (size_t v = 0; v < 4 && launcher->variables[v]; v++)
-            if (environment(launcher->variables[v]))
-                append(job->key, sizeof job->key, environment(launcher->variables[v]));
+    char world[256] = "";
+    const struct launcher *launcher = find_launcher();
+    job->launcher = launcher ? launcher->name : "";
+    if (launcher)
+        variable_keys(launcher, job, world, sizeof world);
+    int known = launcher && launcher->enough;
+    if (!known) {
+        known = proxy_keys(job, world, sizeof world);
+        if (!known)
+            parent_key(job, job->key, sizeof job->key);
     }
-    if (config->job) {
+    if (known)
+        job->world = mw_hash64(world, strlen(world));
+    if (config->job)
         snprintf(job->key, sizeof job->key, "%s", config->job);
-    } else if (!enough) {
-        parent_key(job, parent, sizeof parent);
-        append(job->key, sizeof job->key, parent);
-    }
 }
 
 static void find_id(struct mw_job_facts *job)

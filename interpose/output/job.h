@@ -15,6 +15,7 @@ struct mw_job_facts {
     char id[64];        /* short form for names: scheduler's job id, else a hash of the key */
     const char *launcher; /* "Open MPI", "hydra", "slurm", ... "" unknown */
     const char *job_id; /* the scheduler's, "" none */
+    uint64_t world;     /* hash of what the launcher says of this MPI_COMM_WORLD alone; 0 nothing */
     int rank, size;     /* as the launcher says; -1 unknown */
     char program[64];   /* base name of the executable; "mpmd" where the launcher tells of several */
     /* This process. */

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "output/output.h"
+#include "record/ask.h"
 #include "record/coll.h"
 #include "trace/fields.h"
 
@@ -302,6 +303,22 @@ void mw_comm_freed(mw_handle comm, uint32_t id, uint64_t time)
     mw_lock_drop(&lock);
 }
 
+void mw_comm_reached(struct mw_thread_state *thread, mw_handle comm, uint64_t began, uint64_t made,
+                     uint64_t port)
+{
+    uint8_t memory[64];
+    struct mw_buffer buffer;
+    const struct mw_comm_entry *entry = mw_comm_find(thread, comm);
+    if (!entry)
+        return;
+    mw_buffer_init(&buffer, memory, sizeof memory);
+    mw_put_u64(&buffer, MW_F_COMM_id, entry->id);
+    mw_put_u64(&buffer, MW_F_COMM_began, began);
+    mw_put_u64(&buffer, MW_F_COMM_made, made);
+    mw_put_u64(&buffer, MW_F_COMM_port, port);
+    mw_output_chunk(MW_CHUNK_COMM, buffer.data, buffer.size);
+}
+
 void mw_comm_named(struct mw_thread_state *thread, mw_handle comm, const char *name)
 {
     uint8_t memory[256];
@@ -319,6 +336,14 @@ void mw_comm_named(struct mw_thread_state *thread, mw_handle comm, const char *n
     mw_output_chunk(MW_CHUNK_COMM, buffer.data, buffer.size);
 }
 
+/* A spawned process says so although it may never ask for its parents. */
+static void find_parent(void)
+{
+    mw_handle parent = 0;
+    if (MW_ASK(MW_FN_Comm_get_parent, (mw_handle *), &parent))
+        mw_comm_created(mw_self.thread, MW_COMM_PARENT, NULL, 0, parent, 0);
+}
+
 void mw_comms_start(void)
 {
     mw_groups_start();
@@ -328,6 +353,7 @@ void mw_comms_start(void)
     mw_lock_drop(&lock);
     learn(mw_self.thread, mw_recorder.abi->comm_world);
     learn(mw_self.thread, mw_recorder.abi->comm_self);
+    find_parent();
 }
 
 void mw_comms_stop(void)

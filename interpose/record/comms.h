@@ -65,6 +65,9 @@ void mw_comm_freed(mw_handle comm, uint32_t id, uint64_t time);
 /* Keeps an entry from being used again after MPI_Comm_free, and lets it go. NULL is nothing. */
 void mw_comm_hold(struct mw_comm_entry *entry);
 void mw_comm_let_go(struct mw_comm_entry *entry);
+/* It reaches over worlds: when the call that made it began and ended, and a hash of the port's name (0 none). */
+void mw_comm_reached(struct mw_thread_state *thread, mw_handle comm, uint64_t began, uint64_t made,
+                     uint64_t port);
 void mw_comm_named(struct mw_thread_state *thread, mw_handle comm, const char *name);
 
 /* Whether the communicator of this id (+ 1) has been freed; whether any has. Lock-free. */

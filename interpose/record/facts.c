@@ -47,6 +47,7 @@ void mw_facts_process(const struct mw_job_facts *job, uint64_t began)
     mw_put_u64(&buffer, MW_F_PROCESS_began, began);
     mw_put_text(&buffer, MW_F_PROCESS_boot_id, job->boot_id);
     mw_put_u64(&buffer, MW_F_PROCESS_pid_ns, job->pid_ns);
+    mw_put_u64(&buffer, MW_F_PROCESS_world, job->world);
     mw_output_chunk(MW_CHUNK_PROCESS, buffer.data, buffer.size);
     if (buffer.overflow)
         mw_health("command-line", "the command line is longer than what is kept of it");

@@ -151,6 +151,7 @@ MW_HANDLER(file_call, mw_handle file, uint32_t collective);
 MW_HANDLER(file_call_at, mw_handle file, int64_t offset, uint32_t collective);
 
 MW_HANDLER(comm_new, enum mw_comm_how how, mw_handle parent, void *newcomm);
+MW_HANDLER(comm_port, enum mw_comm_how how, const char *port, int root, mw_handle comm, void *newcomm);
 MW_HANDLER(comm_free, void *comm);
 MW_HANDLER(comm_name, mw_handle comm, const char *name);
 MW_HANDLER(type_free, void *datatype);
