@@ -6,7 +6,7 @@
 
 import os
 
-from harness import Skip, check, main, mpi_test, same, tidy
+from harness import check, main, mpi_test, same, tidy
 from trace import Trace
 
 
@@ -114,39 +114,6 @@ def a_program_that_forks(mpi, folder):
         same(process.end, "finalize", "end")
         same(calls(process).count("MPI_Allreduce"), 7, "calls")
     same(sorted(os.listdir(folder)), ["job.mpiw"], "files")
-
-
-@mpi_test(only="openmpi")  # Debian's MPICH cannot spawn
-def a_program_that_spawns(mpi, folder):
-    """Parents and children are two worlds: nothing is mixed up, nobody overwrites anybody's
-    trace."""
-    program = mpi.build("spawn.c")
-    plain = mpi.run(2, [program], folder)
-    if plain.code:
-        raise Skip("MPI_Comm_spawn does not work here: %s" % plain.stderr[-300:])
-    job, path = mpi.record(2, [program], folder)
-    same(
-        (job.code, tidy(job.stdout), tidy(job.stderr)),
-        (plain.code, tidy(plain.stdout), tidy(plain.stderr)),
-        "result",
-    )
-    found = sorted(name for name in os.listdir(folder) if name.endswith(".mpiw"))
-    worlds = [Trace(os.path.join(folder, name)) for name in found]
-    parents = [process for process in worlds[0].processes if "MPI_Comm_spawn" in process.counts]
-    same(sorted(process.rank for process in parents), [0, 1], "parents in the trace of that name")
-    for process in parents:
-        sent = [event for call in process.calls() for event in call.events if event.kind == "SEND"]
-        same(
-            [event.peer for event in sent],
-            [-16 - process.rank],
-            "the peer, a process of another world",
-        )
-    # The children got LD_PRELOAD and MPIWATCH_OUT with the environment, or not: that is the
-    # launcher's choice.
-    children = [
-        process for world in worlds for process in world.processes if process not in parents
-    ]
-    check(len(children) in (0, 2), "children: %d" % len(children))
 
 
 @mpi_test(only="openmpi")
