@@ -37,6 +37,15 @@ void mw_requests_free(struct mw_requests *requests)
     free(requests);
 }
 
+uint64_t mw_event_part(const struct mw_event *event)
+{
+    if (event->flags & MW_EVENT_ERROR || !(event->flags & MW_EVENT_PERSISTENT))
+        return 0;
+    if (event->kind == MW_EVENT_SEND)
+        return event->bytes_in;
+    return event->kind == MW_EVENT_RECV ? event->bytes : 0;
+}
+
 static size_t request_home(const struct mw_requests *requests, uint64_t thread, uint64_t number)
 {
     return mw_mix(number ^ thread << 48) & (requests->size - 1);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyzer/model/labels.h"
+#include "analyzer/model/operation.h"
 #include "analyzer/render/dump.h"
 #include "analyzer/render/json.h"
 #include "analyzer/render/text.h"
@@ -182,9 +183,13 @@ static void text_details(const struct position *at, const struct mw_event *event
         text_peer(at, "peer", event);
         fprintf(out, " tag %" PRId64, event->tag);
     }
-    if (event->bytes || event->kind == MW_EVENT_SEND || event->kind == MW_EVENT_COLL)
+    uint64_t part = mw_event_part(event);
+    if ((event->bytes && event->kind != MW_EVENT_RECV) || event->kind == MW_EVENT_SEND ||
+        event->kind == MW_EVENT_COLL)
         fprintf(out, " bytes %" PRIu64, event->bytes);
-    if (event->bytes_in)
+    if (part)
+        fprintf(out, " partitioned #%" PRIu64, part - 1);
+    if (event->bytes_in && event->kind != MW_EVENT_SEND)
         fprintf(out, " %s %" PRIu64, event->flags & MW_EVENT_STATUS ? "received" : "in",
                 event->bytes_in);
     if (event->comm >= 0)

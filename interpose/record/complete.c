@@ -95,6 +95,12 @@ static void describe(struct mw_call *call, const struct mw_request *request, con
     *flags = MW_EVENT_REQUEST | (request->flags & (MW_EVENT_PERSISTENT | MW_EVENT_INTER));
     if (request->origin != call->thread->index)
         *flags |= MW_EVENT_FOREIGN | (uint32_t)(request->origin >> 8) << MW_ORIGIN_HIGH_SHIFT;
+    if (request->part && request->kind == MW_EVENT_RECV && request->peer != MW_PEER_NONE) {
+        /* all of it, which what was sent has to be: statuses of partitioned receives tell nothing in some MPIs */
+        detail->bytes_in = request->bytes_in;
+        *flags |= MW_EVENT_STATUS;
+        return;
+    }
     int tells = request->kind == MW_EVENT_RECV || request->kind == MW_EVENT_READ;
     if (!status || (!tells && !request->cancelled))
         return;

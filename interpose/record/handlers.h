@@ -82,6 +82,11 @@ MW_HANDLER(improbe, int source, int tag, mw_handle comm, int *flag, void *messag
 MW_HANDLER(mrecv, MW_AMOUNT, void *message, void **status);
 MW_HANDLER(mrecv_start, MW_AMOUNT, void *message);
 
+MW_HANDLER(part_send, int partitions, MW_AMOUNT, int dest, int tag, mw_handle comm);
+MW_HANDLER(part_recv, int partitions, MW_AMOUNT, int source, int tag, mw_handle comm);
+MW_HANDLER(part_ready, mw_handle request);
+MW_HANDLER(part_arrived, mw_handle request, int *flag);
+
 MW_HANDLER(wait, void *request, void **status);
 MW_HANDLER(waitany, int count, void *requests, int *index, void **status);
 MW_HANDLER(waitsome, int count, void *requests, int *outcount, int *indices, void **statuses);

@@ -5,6 +5,7 @@
  * new communicators) is asked after the call succeeded.
  */
 #include "record/comms.h"
+#include "record/partitioned.h"
 #include "record/record.h"
 #include "record/requests.h"
 #include "record/status.h"
@@ -84,6 +85,7 @@ static void prepare_request(struct mw_call *call, int kind, uint32_t flags,
 {
     struct mw_request request = {
         .flags = flags | MW_EVENT_PERSISTENT,
+        .part = mw_part_number(call, kind, detail),
         .kind = (uint8_t)kind,
         .comm = detail->comm,
         .peer = detail->peer,
@@ -386,6 +388,10 @@ static int start_one(struct mw_call *call, mw_handle handle, struct mw_raw_event
             detail->ordinal = atomic_fetch_add(&request.comm_entry->instances, 1);
             *flags |= MW_EVENT_COUNTED;
         }
+    } else if (request.part) {
+        mw_part_mark(detail, request.kind, request.part);
+        detail->ordinal = request.uses - 1;
+        *flags |= MW_EVENT_COUNTED;
     } else if (is_counted_when_posted(*flags)) {
         count(call->thread, request.kind, detail, flags);
     }

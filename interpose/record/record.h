@@ -172,6 +172,7 @@ uint64_t mw_bytes(struct mw_thread_state *thread, int64_t count, mw_handle type)
 
 /* ordinals.c: the running number of this (SEND or RECV, comm, peer, tag) in this thread, or UINT32_MAX when there is no room to count. */
 #define MW_NO_ORDINAL UINT32_MAX
+#define MW_ORDINAL_PARTITIONED (1u << 29) /* added to comm: initialisations of partitioned messages, numbers of their own */
 uint32_t mw_ordinal_next(struct mw_thread_state *thread, int kind, uint32_t comm, int32_t peer,
                          int32_t tag);
 struct mw_ordinals *mw_ordinals_create(void);

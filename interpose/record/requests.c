@@ -217,6 +217,7 @@ int mw_request_start(mw_handle handle, uint16_t origin, uint32_t number, struct 
         node = NULL;
     if (node) {
         node->request.active = 1;
+        node->request.uses++;
         node->request.origin = origin;
         node->request.number = number;
         *request = node->request;

@@ -19,6 +19,8 @@ struct mw_request {
     uint32_t comm;       /* id + 1 */
     int32_t peer, tag;
     uint16_t function;   /* persistent: that prepared it */
+    uint32_t part;       /* partitioned: mw_part_number; 0 it is none */
+    uint32_t uses;       /* persistent: how often it was started */
     uint64_t bytes, bytes_in;
     struct mw_comm_entry *comm_entry; /* for translating the source of a wildcard */
 };

@@ -10,7 +10,7 @@ import io
 import json
 import os
 
-from harness import check, command, main, mpi_test, same, setting
+from harness import Failure, Skip, check, command, main, mpi_test, same, setting
 from matrices import by_command, decoded, monitoring, written_down
 from trace import Trace
 
@@ -110,6 +110,54 @@ def one_rank_without_the_library(mpi, folder):
     same(found.get((1, 0)), float(expected[1, 0][1]), "what rank 1 sent to rank 0")
     text = command([setting("MW_CLI"), "report", path], folder).expect(0).stdout
     check("1 of 2" in text, "the report does not say that 1 of 2 ranks recorded:\n" + text)
+
+
+@mpi_test
+def partitioned_messages(mpi, folder):
+    """One message for each use, of all partitions together; matched apart from ordinary ones."""
+    try:
+        program = mpi.build("parts.c")
+    except Failure:
+        raise Skip("this MPI has no partitioned messages")
+    plain = mpi.run(2, [program], folder)
+    if plain.code:
+        raise Skip("partitioned messages do not work here without us: exit %d" % plain.code)
+    library = os.path.join(os.path.dirname(setting("MW_LIBRARY")), "libmpiwatch-mpi4.so")
+    job, path = mpi.record(2, [program], folder, preload=None if mpi.name == "mpich" else library)
+    same((job.code, job.stdout), (plain.code, plain.stdout), "result")
+    trace = Trace(path)
+    sender, receiver = sorted(trace.processes, key=lambda process: process.rank)
+    sends = [(192, 2, 0)] + [(1600, 1, use) for use in range(3)] + [(20, 0, 0)]
+    events = {process.rank: [event for call in process.calls() for event in call.events]
+              for process in trace.processes}
+    same(
+        [(at.bytes, at.bytes_in, at.ordinal) for at in events[sender.rank] if at.kind == "SEND"],
+        sends,
+        "sends: bytes, which initialisation, which use",
+    )
+    same(
+        [(at.bytes_in, at.bytes, at.ordinal) for at in events[receiver.rank] if at.kind == "RECV"],
+        sends,
+        "receives",
+    )
+    same(
+        [(at.bytes_in, "status" in at.flags) for at in events[receiver.rank] if at.kind == "DONE"],
+        [(size, True) for size, _, _ in sends[:4]],
+        "completions",
+    )
+    named = [(at.function, at.peer, at.tag) for at in events[sender.rank]]
+    for name, count in (("MPI_Pready", 4), ("MPI_Pready_range", 2), ("MPI_Pready_list", 1)):
+        same(named.count((name, 1, 7)), count, name)
+    polls = [at for at in events[receiver.rank] if at.kind == "POLL"]
+    check(all((at.peer, at.tag) == (0, 7) for at in polls), "polls: %s" % polls)
+    same([call.function for call in receiver.calls()].count("MPI_Parrived") - len(polls), 3,
+         "arrivals")
+    same(by_command(path, folder, "bytes"), {(0, 1): 192.0 + 3 * 1600 + 20}, "matrix of bytes")
+    same(by_command(path, folder, "messages"), {(0, 1): 5.0}, "matrix of messages")
+    report = json.loads(
+        command([setting("MW_CLI"), "report", "-f", "json", path], folder).expect(0).stdout
+    )
+    same(report["ranks"][1]["received_bytes"], 192 + 3 * 1600, "received, as far as a status tells")
 
 
 main()
