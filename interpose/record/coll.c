@@ -55,7 +55,7 @@ int mw_coll_succeeded(struct mw_call *call, uint64_t end, int rc, mw_handle comm
     if (!call->keep.word[0] && call->mode != MW_PREPARES)
         call->instance = atomic_fetch_add_explicit(&entry->instances, 1, memory_order_relaxed) + 1;
     call->comm = mw_comm_id(entry);
-    role->flow = call->mode == MW_PREPARES ? NULL : entry;
+    role->prepares = call->mode == MW_PREPARES;
     role->peers = entry->inter ? entry->remote_size : entry->size;
     if (entry->inter) {
         role->is_root = root == mw_recorder.abi->root;
@@ -79,6 +79,7 @@ static struct mw_request request_of(const struct mw_call *call, const struct mw_
                                .function = call->function,
                                .bytes = detail->bytes,
                                .bytes_in = detail->bytes_in,
+                               .flow = role->prepared,
                                .comm_entry = role->comm};
 }
 
@@ -130,23 +131,32 @@ static uint64_t sum_w(struct mw_thread_state *thread, struct mw_counts counts, i
     return total;
 }
 
-/* To each rank what its count says. */
-static void flow_v(struct mw_thread_state *thread, const struct mw_coll_role *role,
-                   struct mw_counts counts, mw_handle type)
+/* To each rank what its count says, which is counted by rank; in all. */
+static uint64_t deal_v(struct mw_thread_state *thread, struct mw_coll_role *role,
+                       struct mw_counts counts, mw_handle type)
 {
-    for (int i = 0; role->flow && i < role->peers; i++)
-        mw_flow_add(role->flow, i, mw_bytes(thread, mw_count_at(counts, (size_t)i), type));
+    uint64_t total = 0;
+    for (int i = 0; i < role->peers; i++) {
+        uint64_t bytes = mw_bytes(thread, mw_count_at(counts, (size_t)i), type);
+        mw_flow_add(role, i, bytes);
+        total += bytes;
+    }
     mw_flows_flush();
+    return total;
 }
 
-static void flow_w(struct mw_thread_state *thread, const struct mw_coll_role *role,
-                   struct mw_counts counts, const void *types)
+static uint64_t deal_w(struct mw_thread_state *thread, struct mw_coll_role *role,
+                       struct mw_counts counts, const void *types)
 {
-    for (int i = 0; role->flow && i < role->peers; i++)
-        mw_flow_add(role->flow, i,
-                    mw_bytes(thread, mw_count_at(counts, (size_t)i),
-                             mw_abi_load(mw_recorder.abi, types, (size_t)i)));
+    uint64_t total = 0;
+    for (int i = 0; i < role->peers; i++) {
+        uint64_t bytes = mw_bytes(thread, mw_count_at(counts, (size_t)i),
+                                  mw_abi_load(mw_recorder.abi, types, (size_t)i));
+        mw_flow_add(role, i, bytes);
+        total += bytes;
+    }
     mw_flows_flush();
+    return total;
 }
 
 static int in_place(const void *buffer)
@@ -261,22 +271,23 @@ COLLECTIVE(alltoall, MW_NO_ROOT, (const void *sendbuf, MW_BOTH, mw_handle comm),
     out = in_place(sendbuf) ? in : mw_bytes(thread, sendcount, sendtype) * (uint64_t)role.peers;
 })
 
+/* In place what is received from a rank is as much as what it is sent. */
 COLLECTIVE(alltoallv, MW_NO_ROOT, (const void *sendbuf, MW_BOTH_V, mw_handle comm), {
-    in = sum(thread, recvcounts, role.peers, recvtype);
-    out = in_place(sendbuf) ? in : sum(thread, sendcounts, role.peers, sendtype);
-    if (in_place(sendbuf)) /* what is received from a rank is as much as what it is sent */
-        flow_v(thread, &role, recvcounts, recvtype);
-    else
-        flow_v(thread, &role, sendcounts, sendtype);
+    if (in_place(sendbuf)) {
+        in = out = deal_v(thread, &role, recvcounts, recvtype);
+    } else {
+        in = sum(thread, recvcounts, role.peers, recvtype);
+        out = deal_v(thread, &role, sendcounts, sendtype);
+    }
 })
 
 COLLECTIVE(alltoallw, MW_NO_ROOT, (const void *sendbuf, MW_BOTH_W, mw_handle comm), {
-    in = sum_w(thread, recvcounts, role.peers, recvtypes);
-    out = in_place(sendbuf) ? in : sum_w(thread, sendcounts, role.peers, sendtypes);
-    if (in_place(sendbuf))
-        flow_w(thread, &role, recvcounts, recvtypes);
-    else
-        flow_w(thread, &role, sendcounts, sendtypes);
+    if (in_place(sendbuf)) {
+        in = out = deal_w(thread, &role, recvcounts, recvtypes);
+    } else {
+        in = sum_w(thread, recvcounts, role.peers, recvtypes);
+        out = deal_w(thread, &role, sendcounts, sendtypes);
+    }
 })
 
 COLLECTIVE(neighbor_allgather, MW_NO_ROOT, (MW_BOTH, mw_handle comm), {

@@ -3,6 +3,7 @@
  * Calls that complete requests: Wait*, Test*, Request_free, Cancel. MPI overwrites the handles of what it
  * completes, so they are copied before the call. Unsuccessful tests become polls.
  */
+#include "record/coll.h"
 #include "record/comms.h"
 #include "record/record.h"
 #include "record/requests.h"
@@ -389,10 +390,12 @@ void mw_request_free_end(struct mw_call *call, int rc, void *request)
     struct mw_request freed;
     struct mw_raw_event detail;
     uint32_t flags;
+    int known = rc == 0 && mw_request_forget(call->keep.word[0], &freed);
+    if (known)
+        mw_flow_forget(freed.flow);
     if (rc != 0) {
         mw_call_failed(call, end, rc);
-    } else if (mw_request_forget(call->keep.word[0], &freed) &&
-               (freed.active || !(freed.flags & MW_EVENT_PERSISTENT))) {
+    } else if (known && (freed.active || !(freed.flags & MW_EVENT_PERSISTENT))) {
         describe(call, &freed, NULL, &detail, &flags);
         mw_call_event(call, end, MW_EVENT_DONE, flags | MW_EVENT_FREED, &detail);
     } else {

@@ -5,12 +5,16 @@
  * when the communicator is freed and at the end. Counting: the thread that calls, which is alone on
  * its communicator; the list of arrays has a lock.
  */
+#include <string.h>
+#include <sys/mman.h>
+
 #include "output/output.h"
 #include "record/coll.h"
 #include "trace/fields.h"
 
 #define MEMORY_MOST ((size_t)64 << 20) /* of all arrays */
 #define EVERY_NS    UINT64_C(1000000000)
+#define PREPARED_LEAST 4096u /* bytes for what a persistent collective prepares */
 #define STEP        4096 /* ranks that are looked at in one call of the program */
 
 struct mw_flow_table {
@@ -28,6 +32,12 @@ static size_t memory_used;
 static _Atomic int changed;
 static _Atomic uint64_t last_time;
 static struct mw_lock lock;
+
+static void no_room(void)
+{
+    mw_health("collective-amounts", "no room for what went to whom in collectives on a "
+                                    "communicator: only the sums are known");
+}
 
 static struct mw_flow_table *table_new(struct mw_comm_entry *comm)
 {
@@ -48,21 +58,88 @@ static struct mw_flow_table *table_new(struct mw_comm_entry *comm)
     }
     mw_lock_drop(&lock);
     if (!table)
-        mw_health("collective-amounts", "no room for what went to whom in collectives on a "
-                                        "communicator: only the sums are known");
+        no_room();
     return table;
 }
 
-void mw_flow_add(struct mw_comm_entry *comm, int rank, uint64_t bytes)
+static void count_now(struct mw_comm_entry *comm, int rank, uint64_t bytes)
 {
-    if (!comm || !bytes)
-        return;
     struct mw_flow_table *table = comm->flow ? comm->flow : table_new(comm);
     if (!table || rank < 0 || rank >= table->size)
         return;
     atomic_fetch_add_explicit(&table->amount[rank].messages, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&table->amount[rank].bytes, bytes, memory_order_relaxed);
     atomic_store_explicit(&changed, 1, memory_order_relaxed);
+}
+
+/* A copy: the standard lets the program change its arrays once the collective is prepared. */
+struct mw_flow_prepared {
+    size_t mapped; /* bytes */
+    size_t count, capacity;
+    struct {
+        uint64_t bytes;
+        int rank;
+    } amount[];
+};
+
+static struct mw_flow_prepared *prepared_new(size_t mapped)
+{
+    struct mw_flow_prepared *prepared = mw_pages(mapped);
+    if (!prepared)
+        return NULL;
+    prepared->mapped = mapped;
+    prepared->capacity = (mapped - sizeof *prepared) / sizeof prepared->amount[0];
+    return prepared;
+}
+
+/* Twice the room, with what there is. The old one stays where there is no memory. */
+static struct mw_flow_prepared *prepared_grow(struct mw_flow_prepared *old)
+{
+    struct mw_flow_prepared *larger = prepared_new(2 * old->mapped);
+    if (!larger)
+        return old;
+    larger->count = old->count;
+    memcpy(larger->amount, old->amount, old->count * sizeof old->amount[0]);
+    mw_flow_forget(old);
+    return larger;
+}
+
+static void keep_for_starts(struct mw_coll_role *role, int rank, uint64_t bytes)
+{
+    struct mw_flow_prepared *prepared = role->prepared ? role->prepared : prepared_new(PREPARED_LEAST);
+    if (prepared && prepared->count == prepared->capacity)
+        prepared = prepared_grow(prepared);
+    role->prepared = prepared;
+    if (!prepared || prepared->count == prepared->capacity) {
+        no_room();
+        return;
+    }
+    prepared->amount[prepared->count].rank = rank;
+    prepared->amount[prepared->count++].bytes = bytes;
+}
+
+void mw_flow_add(struct mw_coll_role *role, int rank, uint64_t bytes)
+{
+    if (!role->comm || !bytes)
+        return;
+    if (role->prepares)
+        keep_for_starts(role, rank, bytes);
+    else
+        count_now(role->comm, rank, bytes);
+}
+
+void mw_flow_start(struct mw_comm_entry *comm, const struct mw_flow_prepared *prepared)
+{
+    for (size_t i = 0; prepared && i < prepared->count; i++)
+        count_now(comm, prepared->amount[i].rank, prepared->amount[i].bytes);
+    if (prepared)
+        mw_flows_flush();
+}
+
+void mw_flow_forget(struct mw_flow_prepared *prepared)
+{
+    if (prepared)
+        munmap(prepared, prepared->mapped);
 }
 
 /* Ranks [from, to) in one chunk. Under the lock. */

@@ -115,7 +115,7 @@ static uint64_t amount_at(struct mw_thread_state *thread, const struct amounts *
                                    : amounts->type);
 }
 
-static uint64_t sum(struct mw_thread_state *thread, const struct mw_coll_role *role, int sending,
+static uint64_t sum(struct mw_thread_state *thread, struct mw_coll_role *role, int sending,
                     const struct amounts *amounts)
 {
     size_t mark = thread->scratch_used;
@@ -129,7 +129,7 @@ static uint64_t sum(struct mw_thread_state *thread, const struct mw_coll_role *r
         uint64_t bytes = amount_at(thread, amounts, (size_t)i);
         total += bytes;
         if (sending && neighbours.ranks)
-            mw_flow_add(role->flow, neighbours.ranks[i], bytes);
+            mw_flow_add(role, neighbours.ranks[i], bytes);
     }
     thread->scratch_used = mark;
     if (sending)
@@ -137,19 +137,19 @@ static uint64_t sum(struct mw_thread_state *thread, const struct mw_coll_role *r
     return total;
 }
 
-uint64_t mw_neighbours_bytes(struct mw_thread_state *thread, const struct mw_coll_role *role,
+uint64_t mw_neighbours_bytes(struct mw_thread_state *thread, struct mw_coll_role *role,
                              int sending, int64_t count, mw_handle type)
 {
     return sum(thread, role, sending, &(struct amounts){.count = count, .type = type});
 }
 
-uint64_t mw_neighbours_bytes_v(struct mw_thread_state *thread, const struct mw_coll_role *role,
+uint64_t mw_neighbours_bytes_v(struct mw_thread_state *thread, struct mw_coll_role *role,
                                int sending, struct mw_counts counts, mw_handle type)
 {
     return sum(thread, role, sending, &(struct amounts){.counts = counts, .type = type});
 }
 
-uint64_t mw_neighbours_bytes_w(struct mw_thread_state *thread, const struct mw_coll_role *role,
+uint64_t mw_neighbours_bytes_w(struct mw_thread_state *thread, struct mw_coll_role *role,
                                int sending, struct mw_counts counts, const void *types)
 {
     return sum(thread, role, sending, &(struct amounts){.counts = counts, .types = types});

@@ -4,6 +4,7 @@
  * nonblocking and persistent, probes. Completions are in complete.c. What MPI must be asked (type sizes,
  * new communicators) is asked after the call succeeded.
  */
+#include "record/coll.h"
 #include "record/comms.h"
 #include "record/partitioned.h"
 #include "record/record.h"
@@ -387,6 +388,7 @@ static int start_one(struct mw_call *call, mw_handle handle, struct mw_raw_event
         if (request.comm_entry && mw_comm_id(request.comm_entry) == request.comm) {
             detail->ordinal = atomic_fetch_add(&request.comm_entry->instances, 1);
             *flags |= MW_EVENT_COUNTED;
+            mw_flow_start(request.comm_entry, request.flow);
         }
     } else if (request.part) {
         mw_part_mark(detail, request.kind, request.part);

@@ -9,6 +9,8 @@
 
 #include "record/record.h"
 
+struct mw_flow_prepared;
+
 struct mw_request {
     uint32_t number; /* of the thread `origin` */
     uint32_t flags;  /* enum mw_event_flag of the operation */
@@ -22,6 +24,7 @@ struct mw_request {
     uint32_t part;       /* partitioned: mw_part_number; 0 it is none */
     uint32_t uses;       /* persistent: how often it was started */
     uint64_t bytes, bytes_in;
+    struct mw_flow_prepared *flow; /* of a persistent collective: what each start sends to whom; NULL nothing */
     struct mw_comm_entry *comm_entry; /* for translating the source of a wildcard */
 };
 

@@ -199,6 +199,70 @@ static void grids(int periodic)
     MPI_Comm_free(&cart);
 }
 
+#if MPI_VERSION >= 4
+static void use_and_free(MPI_Request *request, int times)
+{
+    for (int turn = 0; turn < times; turn++) {
+        MPI_Start(request);
+        MPI_Wait(request, MPI_STATUS_IGNORE);
+    }
+    MPI_Request_free(request);
+}
+
+/* What each start sends to whom is said once, when it is prepared. One is prepared and never started. */
+static void persistent_amounts(void)
+{
+    MPI_Datatype types[64];
+    MPI_Request request[3];
+    int bytes[64], their_bytes[64];
+    amounts_of(uneven);
+    for (int j = 0; j < size; j++) {
+        types[j] = MPI_INT;
+        bytes[j] = places[j] * (int)sizeof(int);
+        their_bytes[j] = their_places[j] * (int)sizeof(int);
+    }
+    MPI_Alltoallv_init(out, counts, places, MPI_INT, in, theirs, their_places, MPI_INT, comm,
+                       MPI_INFO_NULL, &request[0]);
+    MPI_Alltoallw_init(out, counts, bytes, types, in, theirs, their_bytes, types, comm,
+                       MPI_INFO_NULL, &request[1]);
+    MPI_Alltoallv_init(out, counts, places, MPI_INT, in, theirs, their_places, MPI_INT, comm,
+                       MPI_INFO_NULL, &request[2]);
+    use_and_free(&request[0], 3);
+    use_and_free(&request[1], 2);
+    use_and_free(&request[2], 0);
+    for (int turn = 0; turn < 5; turn++)
+        sent();
+}
+
+/* To the next of a ring, in each of the forms. */
+static void persistent_neighbours(MPI_Comm ring, int next)
+{
+    MPI_Request request;
+    MPI_Aint where[1] = {0};
+    MPI_Datatype types[1] = {MPI_INT};
+    int amount[1] = {7}, place[1] = {0};
+    MPI_Neighbor_allgather_init(out, 2, MPI_INT, in, 2, MPI_INT, ring, MPI_INFO_NULL, &request);
+    use_and_free(&request, 2);
+    MPI_Neighbor_allgatherv_init(out, 7, MPI_INT, in, amount, place, MPI_INT, ring, MPI_INFO_NULL,
+                                 &request);
+    use_and_free(&request, 1);
+    MPI_Neighbor_alltoall_init(out, 3, MPI_INT, in, 3, MPI_INT, ring, MPI_INFO_NULL, &request);
+    use_and_free(&request, 2);
+    MPI_Neighbor_alltoallv_init(out, amount, place, MPI_INT, in, amount, place, MPI_INT, ring,
+                                MPI_INFO_NULL, &request);
+    use_and_free(&request, 3);
+    MPI_Neighbor_alltoallw_init(out, amount, where, types, in, amount, where, types, ring,
+                                MPI_INFO_NULL, &request);
+    use_and_free(&request, 1);
+    for (int turn = 0; turn < 2; turn++) {
+        moves(next, 2);
+        moves(next, 3);
+    }
+    for (int turn = 0; turn < 5; turn++)
+        moves(next, 7);
+}
+#endif
+
 static void graphs(void)
 {
     MPI_Comm ring;
@@ -214,6 +278,9 @@ static void graphs(void)
     MPI_Ineighbor_alltoall(out, 3, MPI_INT, in, 3, MPI_INT, ring, &request);
     moves(next, 3);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
+#if MPI_VERSION >= 4
+    persistent_neighbours(ring, next);
+#endif
     MPI_Comm_free(&ring);
     int index[64], edges[64]; /* rank r has the one neighbour r ^ 1 */
     for (int r = 0; r < size; r++) {
@@ -276,6 +343,7 @@ static void persistent(void)
     }
     MPI_Request_free(&request[0]);
     MPI_Request_free(&request[1]);
+    persistent_amounts();
 #endif
 }
 
