@@ -10,8 +10,21 @@ import os
 import re
 import subprocess
 
-from harness import SOURCE, Skip, check, command, library, main, mpi_test, same, test, tidy
-from tools import counter_tool, profiling_tool, tool_counts
+from harness import (
+    SOURCE,
+    Skip,
+    check,
+    command,
+    library,
+    main,
+    mpi_test,
+    same,
+    setting,
+    test,
+    tidy,
+)
+from mpi import MPICH, OPENMPI
+from tools import counter_tool, profiling_tool, tool_at_the_ends, tool_counts, tool_in_program
 from trace import Trace
 
 EXPECTED_50 = {
@@ -183,6 +196,92 @@ def another_tool(mpi, folder, variant):
         {name: process.counts.get(name, 0) for name in names} for process in Trace(path).processes
     ]
     same(ordered(ours), ordered(tool_counts(alone)), "what we counted")
+
+
+@mpi_test(variants=("pmpi", "next"))
+def a_tool_linked_into_the_program(mpi, folder, style):
+    """It sees what it sees without us, and so do we."""
+    program = tool_in_program(mpi, style, "calls.c")
+    alone, both = os.path.join(folder, "alone"), os.path.join(folder, "both")
+    plain = mpi.run(4, [program], folder, env={"MWTOOL_OUT": alone}).expect(0)
+    job, path = mpi.record(4, [program], folder, env={"MWTOOL_OUT": both})
+    same((job.code, job.stdout, job.stderr), (plain.code, plain.stdout, plain.stderr), "result")
+
+    def ordered(counts):
+        return sorted(tuple(sorted(entry.items())) for entry in counts)
+
+    same(ordered(tool_counts(both)), ordered(tool_counts(alone)), "what the tool saw")
+    names = set(tool_counts(alone)[0])
+    ours = [
+        {name: process.counts.get(name, 0) for name in names} for process in Trace(path).processes
+    ]
+    same(ordered(ours), ordered(tool_counts(alone)), "what we counted")
+
+
+@mpi_test(
+    variants=[(order, mode) for order in ("before us", "after us") for mode in ("exit0", "exit_without")]
+)
+def a_tool_that_works_at_the_ends(mpi, folder, variant):
+    """In MPI_Init, in MPI_Finalize, from exit, where it finalizes MPI itself if the program has not."""
+    order, mode = variant
+    tool = tool_at_the_ends(mpi)
+    program = mpi.build("ending.c")
+    alone, both = os.path.join(folder, "alone"), os.path.join(folder, "both")
+    argv = [program, mode, 10]
+    plain = mpi.run(2, argv, folder, preload=tool, env={"MWTOOL_OUT": alone})
+    pair = [tool, mpi.library()] if order == "before us" else [mpi.library(), tool]
+    job, path = mpi.record(2, argv, folder, preload=":".join(pair), env={"MWTOOL_OUT": both})
+    same(
+        (job.code, tidy(job.stdout), tidy(job.stderr)),
+        (plain.code, tidy(plain.stdout), tidy(plain.stderr)),
+        "result",
+    )
+    same(
+        sorted(sorted(entry.items()) for entry in tool_counts(both)),
+        sorted(sorted(entry.items()) for entry in tool_counts(alone)),
+        "what the tool found",
+    )
+    trace = Trace(path)
+    for process in trace.processes:
+        same((process.end, process.health), ("finalize", []), "end, health")
+        functions = [call.function for call in process.calls()]
+        for name, count in (("MPI_Init", 1), ("MPI_Sendrecv", 10), ("MPI_Finalize", 1)):
+            same(functions.count(name), count, name)
+
+
+@test
+def two_mpi_libraries_in_one_process(folder):
+    """Plug-ins of both MPIs: the one that is initialised first is recorded, the other left alone."""
+    for mpi in (OPENMPI, MPICH):
+        if mpi.missing():
+            raise Skip(mpi.missing())
+    plugins = {mpi.name: mpi.build("plugin.c", "-shared", "-fPIC", name="plugin.so")
+               for mpi in (OPENMPI, MPICH)}
+    host = os.path.join(os.path.dirname(plugins["mpich"]), "two_libraries")
+    subprocess.run(
+        ["gcc", "-g", os.path.join(SOURCE, "tests/e2e/programs/two_libraries.c"), "-o", host, "-ldl"],
+        check=True,
+    )
+    tried = 0
+    for first, second in (("openmpi", "mpich"), ("mpich", "openmpi")):
+        argv = [host, plugins[first], plugins[second]]
+        plain = command(argv, folder)
+        if plain.code:
+            continue  # the two do not get along by themselves
+        tried += 1
+        path = os.path.join(folder, first + ".mpiw")
+        env = {"LD_PRELOAD": setting("MW_LIBRARY"), "MPIWATCH_OUT": path}
+        job = command(argv, folder, env=env)
+        same((job.code, job.stdout, job.stderr), (plain.code, plain.stdout, plain.stderr), "result")
+        trace = Trace(path)
+        same(len(trace.processes), 1, "processes")
+        process = trace.processes[0]
+        same((process.abi, process.end), (first, "finalize"), "library, end")
+        functions = [call.function for call in process.calls()]
+        same(functions.count("MPI_Sendrecv"), 10, "calls: those of one library")
+        same(functions.count("MPI_Init"), 1, "MPI_Init")
+    if not tried:
+        raise Skip("the two MPIs do not work in one process here, without us, too")
 
 
 @mpi_test(variants=("calls.c", "nested.c", "errors.c", "hello.c", "traffic.c"))

@@ -35,6 +35,22 @@ def profiling_tool(style):
     )
 
 
+def tool_in_program(mpi, style, source):
+    """A program with such a tool linked into it, as with -lmpiP; the program's path."""
+    return mpi.build(
+        source,
+        os.path.join(STUBS, "tool.c"),
+        "-DSTYLE=%d" % (1 if style == "pmpi" else 2),
+        "-ldl",
+        name="%s_with_%s" % (os.path.splitext(source)[0], style),
+    )
+
+
+def tool_at_the_ends(mpi):
+    """One that calls MPI in MPI_Init, in MPI_Finalize and from exit."""
+    return mpi.build("ends.c", "-shared", "-fPIC", name="ends.so")
+
+
 def floor_tool():
     return _shared(os.path.join(STUBS, "floor.c"), "floor.so")
 
