@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PASSES       64   /* over communicators made of joined ones: so deep can they be */
-#define GROUP_MOST   2048 /* ends that may belong together; more are left as they are */
-#define MEMBERS_MOST 65536 /* of a group that are compared */
+#define PASSES     64   /* over communicators made of joined ones: so deep can they be */
+#define GROUP_MOST 1024 /* ends that may belong together; more are left as they are */
+#define RUNS_MOST  64   /* of members; longer lists are left, too */
 #define SLACK_NEAR 0.001 /* seconds by which two readings of one node's clock may differ */
 #define SLACK_FAR  1.0   /* of two nodes' */
 
@@ -130,41 +130,46 @@ static int handshake_fits(const struct end *a, const struct end *b)
     return a->comm->how == MW_COMM_PARENT ? times_fit(b, a) : times_fit(a, b);
 }
 
-struct walk {
-    const struct mw_comm *comm;
-    size_t run;
-    uint64_t at;
-};
-
-static int64_t walk_next(struct walk *walk)
+/* The member that stands `at` places behind the start of a run. */
+static int64_t member(const struct mw_run *run, uint64_t at)
 {
-    while (walk->run < walk->comm->member_runs &&
-           walk->at >= walk->comm->members[walk->run].count) {
-        walk->run++;
-        walk->at = 0;
+    return (int64_t)((uint64_t)run->start + at * (uint64_t)run->stride);
+}
+
+/* Whether two lists of members have nobody whom both know as one of their own world, as far as the ends of their runs
+ * tell. */
+static int members_differ(const struct mw_comm *a, const struct mw_comm *b)
+{
+    size_t i = 0, j = 0;
+    uint64_t in_a = 0, in_b = 0; /* places of the runs that are behind us */
+    while (i < a->member_runs && j < b->member_runs) {
+        const struct mw_run *one = &a->members[i], *two = &b->members[j];
+        uint64_t left = one->count - in_a, right = two->count - in_b;
+        uint64_t step = left < right ? left : right, last = step ? step - 1 : 0;
+        if (step && ((member(one, in_a) >= 0 && member(two, in_b) >= 0) ||
+                     (member(one, in_a + last) >= 0 && member(two, in_b + last) >= 0)))
+            return 0;
+        in_a += step;
+        in_b += step;
+        if (in_a == one->count)
+            i++, in_a = 0;
+        if (in_b == two->count)
+            j++, in_b = 0;
     }
-    if (walk->run >= walk->comm->member_runs)
-        return MW_PEER_NONE;
-    const struct mw_run *run = &walk->comm->members[walk->run];
-    return (int64_t)((uint64_t)run->start + walk->at++ * (uint64_t)run->stride);
+    return 1;
 }
 
 /* Made of one communicator by one call: whom one side knows is a stranger to the other. */
 static int derived_fits(const struct end *a, const struct end *b)
 {
-    struct walk one = {a->comm, 0, 0}, two = {b->comm, 0, 0};
+    size_t most = a->comm->member_runs > b->comm->member_runs ? a->comm->member_runs
+                                                              : b->comm->member_runs;
     if (a->world == b->world)
         return 0;
     if (a->comm->remote_size || b->comm->remote_size)
         return sizes_mirror(a, b);
-    if (a->comm->size != b->comm->size || !a->comm->member_runs || !b->comm->member_runs)
-        return 0;
-    for (uint64_t i = 0; i < a->comm->size && i < MEMBERS_MOST; i++) {
-        int64_t left = walk_next(&one), right = walk_next(&two);
-        if (left >= 0 && right >= 0)
-            return 0;
-    }
-    return 1;
+    return a->comm->size == b->comm->size && a->comm->member_runs && b->comm->member_runs &&
+           most <= RUNS_MOST && members_differ(a->comm, b->comm);
 }
 
 /* --- which of several ------------------------------------------------------------------------- */

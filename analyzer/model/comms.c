@@ -39,7 +39,8 @@ static uint64_t comm_key(const struct mw_process *process, uint32_t world,
         return mw_mix(MW_COMM_SELF);
     if (has_parent(comm) && depth < COMM_DEPTH) {
         const struct mw_comm *up = mw_process_comm(process, (uint64_t)comm->parent);
-        parent = up ? comm_key(process, world, up, depth + 1) : mw_mix(world) + 1;
+        /* with the world once more, as all worlds share MPI_COMM_SELF */
+        parent = mw_mix(world) ^ (up ? comm_key(process, world, up, depth + 1) : 1);
     }
     uint64_t key = mw_mix(parent ^ mw_mix((uint64_t)comm->how + 1));
     key = mw_mix(key ^ mw_mix(comm->number + 2));

@@ -199,6 +199,15 @@ class Worlds(CliTest):
                   if comm["how"] == "merge"]
         self.assertEqual([(comm["processes"], comm["size"]) for comm in merged], [(4, 4)])
 
+    def test_copies_of_self_are_no_communicator_of_two_worlds(self):
+        first, second = world(1, 1), world(2, 1)
+        for process in first + second:
+            process.comm(1, 2, 1, members=[(0, 1, 1)])
+            process.comm(2, DUP, 1, parent=2, members=[(0, 1, 1)])
+        self.write(first, second)
+        copies = [comm for comm in self.report()["communicators"]["listed"] if comm["how"] == "dup"]
+        self.assertEqual([comm["processes"] for comm in copies], [1, 1])
+
     def test_processes_alone_in_their_world(self):
         """Without a word from the launcher, as two programs that were started from a shell."""
         first, second = (Process(0, 1, key=key).world() for key in (1, 2))

@@ -25,18 +25,18 @@ def matrix(folder, path, *options):
     return {(src, dst): int(value) for src, dst, value in rows[1:]}
 
 
-def record(mpi, folder, source, children):
+def record(mpi, folder, source, children, parents=PARENTS):
     """Runs a program that spawns; the children are recorded, too, where they inherit LD_PRELOAD."""
     program = mpi.build(source)
-    plain = mpi.run(PARENTS, [program], folder, timeout=100)
+    plain = mpi.run(parents, [program], folder, timeout=100)
     if plain.code:
         raise Skip("MPI_Comm_spawn does not work here: %s" % " ".join(plain.stderr.split())[-100:])
     if children:
         path = os.path.join(folder, "job.mpiw")
         env = {"LD_PRELOAD": mpi.library(), "MPIWATCH_OUT": path}
-        job = mpi.run(PARENTS, [program], folder, env=env, timeout=100)
+        job = mpi.run(parents, [program], folder, env=env, timeout=100)
     else:
-        job, path = mpi.record(PARENTS, [program], folder, timeout=100)
+        job, path = mpi.record(parents, [program], folder, timeout=100)
     same(
         (job.code, tidy(job.stdout), tidy(job.stderr)),
         (plain.code, tidy(plain.stdout), tidy(plain.stderr)),
@@ -124,6 +124,17 @@ def who_talks_over_worlds(mpi, folder):
     check("peer 2:2" in cli(folder, "dump", "--rank", "1:1", path), "dump")
     pairs = json.loads(cli(folder, "transports", "--rank", "3:0", "-f", "json", path))["pairs"]
     check(pairs["total"] >= 5, "pairs of 3:0: %d" % pairs["total"])
+
+
+@mpi_test
+def joined_over_a_socket(mpi, folder):
+    _, path = record(mpi, folder, "join.c", children=True, parents=1)
+    same(matrix(folder, path), {("1:0", "2:0"): 4 + 777}, "bytes")
+    same(
+        [(at["spawned_by"], at["connected_to"]) for at in worlds_of(folder, path)],
+        [(None, [2]), (1, [1])],
+        "worlds",
+    )
 
 
 @mpi_test
