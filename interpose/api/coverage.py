@@ -57,6 +57,10 @@ RECORDS = {
     "cancel": "CALL; the completion says whether it was",
     "start": "SEND, RECV or COLL that was prepared",
     "startall": "a SEND, RECV or COLL for each that was prepared",
+    "part_send": "SEND: bytes of all partitions, destination, tag",
+    "part_recv": "RECV: bytes of all partitions, source, tag",
+    "part_ready": "CALL: peer, tag of the message",
+    "part_arrived": "CALL: peer, tag of the message; POLL while in vain",
     "barrier": "COLL: instance",
     "win_new": "COLL: instance; a window (WINDOW)",
     "win_free": "EPOCH, collective; when the window was freed",
@@ -108,7 +112,7 @@ def made_communicator(function):
 def recorded(function):
     """What is recorded of a function, in words."""
     record = function.record
-    if record == "comm_new":
+    if record in ("comm_new", "comm_port"):
         words = made_communicator(function)
     else:
         words = collective(record) or RECORDS.get(record)
