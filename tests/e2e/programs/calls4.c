@@ -101,15 +101,21 @@ static void partitioned(void)
     if (rank == 0) {
         MPI_Psend_init(a, 2, N / 2, MPI_INT, 1, 5, world, MPI_INFO_NULL, &request);
         MPI_Start(&request);
+        expect("MPI_Start | SEND peer=1 tag=5 bytes=%d comm=world persistent request", BYTES);
         MPI_Pready(0, request);
+        expect("MPI_Pready");
         MPI_Pready(1, request);
+        expect("MPI_Pready");
     } else {
         MPI_Precv_init(b, 2, N / 2, MPI_INT, 0, 5, world, MPI_INFO_NULL, &request);
         MPI_Start(&request);
+        expect("MPI_Start | RECV peer=0 tag=5 in=%d comm=world persistent request", BYTES);
     }
-    expect("MPI_Start");
     MPI_Wait(&request, MPI_STATUS_IGNORE);
-    expect("MPI_Wait");
+    if (rank == 0)
+        expect("MPI_Wait | DONE of=MPI_Start peer=1 tag=5 persistent");
+    else
+        expect("MPI_Wait | DONE of=MPI_Start peer=0 tag=5 in=%d persistent", BYTES);
     MPI_Request_free(&request);
     expect("MPI_Request_free");
     CHECK(rank == 0 || b[1] == 1);
