@@ -58,7 +58,8 @@ int mw_output_open(struct mw_output *output, const char *path, int exclusive);
  * away. */
 int mw_output_close(struct mw_output *output, int exclusive, int keep);
 
-/* The place of a rank; -1 with a word on stderr where the trace has none. Not recorded ones that are known of have one. */
+/* The place of a rank; -1 with a word on stderr where the trace has none. Not recorded ones that
+ * are known of have one. */
 int64_t mw_command_rank(const struct mw_model *model, struct mw_rank_id id);
 
 #endif

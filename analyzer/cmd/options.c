@@ -75,7 +75,8 @@ struct mw_rank_id mw_option_rank(struct argp_state *state, const char *option, c
 {
     struct mw_rank_id id;
     if (!mw_rank_label_read(text, &id)) {
-        argp_error(state, "%s: \"%s\" is not a rank, as 3, or as 2:3 where there are several worlds",
+        argp_error(state,
+                   "%s: \"%s\" is not a rank, as 3, or as 2:3 where there are several worlds",
                    option, text);
         exit(MW_EXIT_USAGE);
     }

@@ -167,8 +167,8 @@ char *mw_dissent_title(const struct mw_finding_input *in, const struct mw_dissen
     size_t count = dissent->pairs.count;
     char *pairs = NULL;
     for (size_t i = 0; i < count && i < PAIRS_SHOWN; i++)
-        pairs =
-            mw_list_add(pairs, ", ", pair_words(in, &in->transports->pairs.at[dissent->pairs.at[i]]));
+        pairs = mw_list_add(pairs, ", ",
+                            pair_words(in, &in->transports->pairs.at[dissent->pairs.at[i]]));
     if (count > PAIRS_SHOWN)
         pairs = mw_list_add(pairs, " and ", mw_format("%zu more", count - PAIRS_SHOWN));
     char *title =

@@ -206,9 +206,9 @@ char *mw_speed_words(const struct mw_used *used, const struct mw_use *use, uint6
     char *rate = rated ? rate_words(found, speed, line) : mw_text_copy("");
     char *half = answered ? mw_number_seconds((double)found->half_median / 1e9) : NULL;
     char *label = mw_pair_label(used->in->model, pair->src, pair->dst);
-    char *words = mw_format("pair %s reached %s%s%s%s over %s", label, rate,
-                            rated && answered ? " and " : "",
-                            answered ? "half a round trip of " : "", answered ? half : "", way->name);
+    char *words =
+        mw_format("pair %s reached %s%s%s%s over %s", label, rate, rated && answered ? " and " : "",
+                  answered ? "half a round trip of " : "", answered ? half : "", way->name);
     free(label);
     free(line);
     free(rate);

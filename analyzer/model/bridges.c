@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PASSES     64   /* over communicators made of joined ones: so deep can they be */
-#define GROUP_MOST 1024 /* ends that may belong together; more are left as they are */
-#define RUNS_MOST  64   /* of members; longer lists are left, too */
+#define PASSES     64    /* over communicators made of joined ones: so deep can they be */
+#define GROUP_MOST 1024  /* ends that may belong together; more are left as they are */
+#define RUNS_MOST  64    /* of members; longer lists are left, too */
 #define SLACK_NEAR 0.001 /* seconds by which two readings of one node's clock may differ */
 #define SLACK_FAR  1.0   /* of two nodes' */
 
@@ -64,11 +64,8 @@ static void ends_find(struct bridging *bridging)
 {
     const struct mw_comms *comms = bridging->comms;
     for (size_t i = 0; i < comms->joined.count; i++)
-        bridging->ends[i] = (struct end){.comm = comms->joined.at[i].sample,
-                                         .number = i,
-                                         .host = "",
-                                         .began = NAN,
-                                         .made = NAN};
+        bridging->ends[i] = (struct end){
+            .comm = comms->joined.at[i].sample, .number = i, .host = "", .began = NAN, .made = NAN};
     for (size_t p = 0; p < comms->model->process_count; p++) {
         const struct mw_process *process = mw_trace_process(comms->model->trace, p);
         for (size_t c = 0; c < process->comm_count; c++) {
@@ -80,7 +77,7 @@ static void ends_find(struct bridging *bridging)
     }
 }
 
-/* --- which two fit ------------------------------------------------------------------------------ */
+/* --- which two fit ---------------------------------------------------------------------------- */
 
 static int sizes_mirror(const struct end *a, const struct end *b)
 {
@@ -136,8 +133,8 @@ static int64_t member(const struct mw_run *run, uint64_t at)
     return (int64_t)((uint64_t)run->start + at * (uint64_t)run->stride);
 }
 
-/* Whether two lists of members have nobody whom both know as one of their own world, as far as the ends of their runs
- * tell. */
+/* Whether two lists of members have nobody whom both know as one of their own world, as far as the
+ * ends of their runs tell. */
 static int members_differ(const struct mw_comm *a, const struct mw_comm *b)
 {
     size_t i = 0, j = 0;
@@ -162,8 +159,8 @@ static int members_differ(const struct mw_comm *a, const struct mw_comm *b)
 /* Made of one communicator by one call: whom one side knows is a stranger to the other. */
 static int derived_fits(const struct end *a, const struct end *b)
 {
-    size_t most = a->comm->member_runs > b->comm->member_runs ? a->comm->member_runs
-                                                              : b->comm->member_runs;
+    size_t most =
+        a->comm->member_runs > b->comm->member_runs ? a->comm->member_runs : b->comm->member_runs;
     if (a->world == b->world)
         return 0;
     if (a->comm->remote_size || b->comm->remote_size)
@@ -206,7 +203,8 @@ static void group_settle(struct group *group, size_t a, size_t b)
 }
 
 /* One that has one choice only is joined to it where that has no other either. Where there are as
- * many ends of one kind as of the other it need not be so: each has its partner, and this one no other. */
+ * many ends of one kind as of the other it need not be so: each has its partner, and this one no
+ * other. */
 static int group_join(struct bridging *bridging, struct group *group)
 {
     int joined = 0, again = 1;
@@ -245,8 +243,7 @@ static int group_work(struct bridging *bridging, struct group *group)
         group->choices = mw_alloc(count, sizeof(group->choices[0]));
         for (size_t a = 0; a < count; a++)
             for (size_t b = 0; b < count; b++)
-                group->choices[a] +=
-                    a != b && group->fits(group->ends.at[a], group->ends.at[b]);
+                group->choices[a] += a != b && group->fits(group->ends.at[a], group->ends.at[b]);
         joined = group_unite_all(bridging, group) || group_join(bridging, group);
         free(group->choices);
     }
@@ -312,8 +309,8 @@ static void join_handshakes(struct bridging *bridging)
         uint64_t least = comm->size < comm->remote_size ? comm->size : comm->remote_size;
         if (other != MW_COMM_FOUND)
             groups_add(&groups,
-                       mw_mix(mw_mix((uint64_t)(how < other ? how : other)) ^ least) +
-                           comm->size + comm->remote_size,
+                       mw_mix(mw_mix((uint64_t)(how < other ? how : other)) ^ least) + comm->size +
+                           comm->remote_size,
                        &bridging->ends[i]);
     }
     groups_work(bridging, &groups, handshake_fits, kinds_balance);
@@ -330,9 +327,10 @@ static int join_derived(struct bridging *bridging)
             continue;
         size_t parent = first_of(bridging, (size_t)joined->parent);
         if (bridging->spans[parent])
-            groups_add(&groups,
-                       mw_mix(mw_mix(mw_mix(parent) ^ joined->how) ^ bridging->ends[i].comm->number),
-                       &bridging->ends[i]);
+            groups_add(
+                &groups,
+                mw_mix(mw_mix(mw_mix(parent) ^ joined->how) ^ bridging->ends[i].comm->number),
+                &bridging->ends[i]);
     }
     return groups_work(bridging, &groups, derived_fits, never);
 }

@@ -42,8 +42,8 @@ struct mw_comms *mw_comms_create(const struct mw_model *model);
 void mw_comms_free(struct mw_comms *comms);
 /* The number of the joined communicator for an id of a process; -1 unknown. */
 int64_t mw_comms_find(const struct mw_comms *comms, size_t process, int64_t id);
-/* The place (model.h) of a peer as an event of this process on its communicator `id` has it, also of one in
- * another world, where the trace tells which; else MW_PEER_*. */
+/* The place (model.h) of a peer as an event of this process on its communicator `id` has it, also
+ * of one in another world, where the trace tells which; else MW_PEER_*. */
 int64_t mw_comms_peer(const struct mw_comms *comms, size_t process, int64_t id, int64_t peer);
 
 #endif

@@ -20,7 +20,8 @@ char *mw_pair_label(const struct mw_model *model, int64_t src, int64_t dst);
 int mw_rank_label_read(const char *label, struct mw_rank_id *id);
 /* By world, then rank. */
 int mw_rank_id_compare(struct mw_rank_id a, struct mw_rank_id b);
-/* "rank 3", "rank 2:3", "rank 0 of a remote group (not recorded)", "any", "unknown": the peer of a call, by its place. */
+/* "rank 3", "rank 2:3", "rank 0 of a remote group (not recorded)", "any", "unknown": the peer of a
+ * call, by its place. */
 char *mw_peer_label(const struct mw_model *model, int64_t place);
 
 /* A set of ranks as text, "0-3,7" or "1:0-3,2:7": built up in any order, kept as ranges. */

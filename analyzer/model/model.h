@@ -18,12 +18,14 @@ struct mw_node {
     size_t process_count;
 };
 
-/* One MPI_COMM_WORLD. A trace may have several: programs that spawn or connect to others, and traces that are
- * read together. The ranks of all stand in one row: a rank's *place* is its rank plus the places before its world.
- * With one world, as nearly always, place and rank are the same. */
+/* One MPI_COMM_WORLD. A trace may have several: programs that spawn or connect to others, and
+ * traces that are read together. The ranks of all stand in one row: a rank's *place* is its rank
+ * plus the places before its world. With one world, as nearly always, place and rank are the same.
+ */
 struct mw_world {
     uint64_t key;        /* groups its processes */
-    int64_t first, size; /* places: first, first + 1, ...; as many as it is known to have ranks, 0 none known */
+    int64_t first, size; /* places: first, first + 1, ...; as many as it is known to have ranks, 0
+                            none known */
     size_t processes;
     uint32_t sample; /* number of one of its processes: the first to begin */
     double began;    /* its, seconds since 1970; NaN not known */
@@ -58,8 +60,9 @@ struct mw_model {
     size_t world_count;      /* 0 only without processes */
     uint32_t *process_world; /* by number of process */
     int64_t *process_place;  /* by number of process; -1: its rank is not known */
-    uint32_t *in_order;      /* numbers of all processes: world by world, in each as the trace has them */
-    int64_t rank_total;      /* places; -1 unknown */
+    uint32_t
+        *in_order; /* numbers of all processes: world by world, in each as the trace has them */
+    int64_t rank_total; /* places; -1 unknown */
     struct mw_node *nodes;
     size_t node_count;
     uint32_t *process_node;      /* by number of process */
@@ -87,7 +90,8 @@ int64_t mw_model_rank_node(const struct mw_model *model, int64_t place);
 struct mw_rank_id mw_model_rank_id(const struct mw_model *model, int64_t place);
 /* The place of a rank of that name; -1 when no world has it. */
 int64_t mw_model_find_rank(const struct mw_model *model, struct mw_rank_id id);
-/* The place of a peer as a process's events have it: a rank of its world. MW_PEER_* stay what they are. */
+/* The place of a peer as a process's events have it: a rank of its world. MW_PEER_* stay what they
+ * are. */
 int64_t mw_model_peer(const struct mw_model *model, size_t process, int64_t peer);
 /* How many events the threads of a process hold, and how many threads have any. */
 uint64_t mw_model_events(const struct mw_model *model, const struct mw_process *process);

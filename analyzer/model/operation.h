@@ -36,7 +36,8 @@ struct mw_operation {
     uint64_t start;          /* time of that call; 0 where that was not seen */
 };
 
-/* 1 + the number of the initialisation that this is a use of, where the message is partitioned; 0 it is not. */
+/* 1 + the number of the initialisation that this is a use of, where the message is partitioned; 0
+ * it is not. */
 uint64_t mw_event_part(const struct mw_event *event);
 
 struct mw_requests; /* started, not yet completed */

@@ -5,7 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define PLACES_MOST ((int64_t)INT32_MAX) /* pairs are keyed by two of 32 bits; files stand above */
+#define PLACES_MOST ((int64_t)INT32_MAX) /* pairs are keyed by two of 32 bits; files stand above   \
+                                          */
 
 /* The rank in its own world; -1 unknown. */
 static int64_t own_rank(const struct mw_process *process)

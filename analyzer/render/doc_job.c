@@ -164,12 +164,12 @@ json_t *mw_doc_processes(const struct mw_comms *comms)
     json_int_t incomplete_count = (json_int_t)incomplete.count;
     return json_pack(
         "{s:I, s:o, s:o, s:I, s:o, s:o, s:I, s:I, s:o, s:I, s:o}", "processes",
-        (json_int_t)model->process_count, "worlds", mw_doc_worlds(comms), "world_size", mw_json_number(model->rank_total, -1),
-        "recorded_ranks", (json_int_t)model->rank_count, "missing_ranks", mw_json_take(ranks),
-        "missing_count", mw_json_count(missing), "without_rank", (json_int_t)model->rankless,
-        "duplicate_ranks", (json_int_t)model->duplicate_ranks, "incomplete",
-        mw_rank_set_json(&incomplete), "incomplete_count", incomplete_count, "ended",
-        doc_ends(model));
+        (json_int_t)model->process_count, "worlds", mw_doc_worlds(comms), "world_size",
+        mw_json_number(model->rank_total, -1), "recorded_ranks", (json_int_t)model->rank_count,
+        "missing_ranks", mw_json_take(ranks), "missing_count", mw_json_count(missing),
+        "without_rank", (json_int_t)model->rankless, "duplicate_ranks",
+        (json_int_t)model->duplicate_ranks, "incomplete", mw_rank_set_json(&incomplete),
+        "incomplete_count", incomplete_count, "ended", doc_ends(model));
 }
 
 json_t *mw_doc_nodes(const struct mw_model *model)

@@ -20,8 +20,9 @@ static void object_set_peer(const struct mw_doc_input *in, json_t *entry, int64_
         words = json_string("any rank");
     else if (peer != MW_PEER_NONE)
         words = mw_json_take(mw_peer_label(in->model, peer));
-    json_object_set_new(entry, "peer", peer >= 0 ? mw_rank_json(in->model, peer)
-                                                 : mw_json_number(peer, MW_PEER_NONE));
+    json_object_set_new(entry, "peer",
+                        peer >= 0 ? mw_rank_json(in->model, peer)
+                                  : mw_json_number(peer, MW_PEER_NONE));
     json_object_set_new(entry, "peer_words", words);
 }
 
@@ -32,9 +33,9 @@ static json_t *doc_open_call(const struct mw_doc_input *in, const struct mw_stuc
     json_t *entry =
         json_pack("{s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o}", "rank",
                   mw_rank_json(in->model, mw_model_place(in->model, stuck->process)), "host",
-                  mw_json_text(process->host),
-                  "pid", mw_json_count(process->pid), "thread", mw_json_count(call->thread),
-                  "function", mw_json_text(call->name), "nested", stuck->nested, "communicator",
+                  mw_json_text(process->host), "pid", mw_json_count(process->pid), "thread",
+                  mw_json_count(call->thread), "function", mw_json_text(call->name), "nested",
+                  stuck->nested, "communicator",
                   call->comm < 0 ? json_null()
                                  : mw_json_take(mw_comm_label(in->comms, stuck->comm, call->comm)),
                   "instance", mw_json_number(call->instance, -1));

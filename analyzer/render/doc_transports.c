@@ -93,7 +93,8 @@ static json_t *doc_way_total(const struct mw_transport_totals *totals,
     json_object_set_new(entry, "bytes_concluded", mw_json_count(total->concluded));
     json_object_set_new(entry, "carried_bytes", mw_json_count(total->carried));
     json_object_set_new(entry, "sizes", sizes_json(&total->sizes));
-    json_object_set_new(entry, "reached_at_least", reached_json(totals->transports->tally->model, total, way->speed));
+    json_object_set_new(entry, "reached_at_least",
+                        reached_json(totals->transports->tally->model, total, way->speed));
     json_object_set_new(entry, "half_round_trip_s",
                         total->half_round_trip_pairs ? mw_json_real(total->half_round_trip / 1e9)
                                                      : json_null());
@@ -263,8 +264,8 @@ static json_t *doc_pair(const struct mw_transports *transports,
     for (size_t i = 0; i < pair->routes.count; i++)
         json_array_append_new(routes, pair_route_json(transports, &pair->routes.at[i]));
     json_t *entry = json_pack(
-        "{s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:I, s:o}", "src",
-        mw_rank_json(model, pair->src), "dst", mw_rank_json(model, pair->dst), "where", mw_where_word(pair->where), "messages",
+        "{s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:I, s:o}", "src", mw_rank_json(model, pair->src),
+        "dst", mw_rank_json(model, pair->dst), "where", mw_where_word(pair->where), "messages",
         mw_json_count(pair->messages), "bytes", mw_json_count(pair->bytes), "routes", routes,
         "unknown", mw_json_text(pair->unknown), "carried_bytes", mw_json_count(pair->carried),
         "remainder_bytes", (json_int_t)pair->remainder, "remainder_is",
@@ -285,7 +286,6 @@ json_t *mw_doc_transport_pairs(const struct mw_transports *transports, int64_t r
         if (total++ < top)
             json_array_append_new(listed, doc_pair(transports, pair));
     }
-    return json_pack("{s:o, s:I, s:o}", "rank",
-                     mw_rank_json(transports->tally->model, rank), "total", (json_int_t)total,
-                     "listed", listed);
+    return json_pack("{s:o, s:I, s:o}", "rank", mw_rank_json(transports->tally->model, rank),
+                     "total", (json_int_t)total, "listed", listed);
 }

@@ -8,10 +8,10 @@
 /* What the communicators that reach out of a world tell of it. */
 struct origin {
     int spawned;
-    uint32_t by; /* world + 1 that spawned it; 0 not recorded */
+    uint32_t by;         /* world + 1 that spawned it; 0 not recorded */
     struct mw_index met; /* worlds by MPI_Comm_connect, accept or join */
     json_t *linked;      /* the same, each once */
-    size_t strangers; /* communicators with such whose other side is not recorded */
+    size_t strangers;    /* communicators with such whose other side is not recorded */
 };
 
 static void origin_note(struct origin *origin, const struct mw_comms *comms, uint32_t world,
@@ -35,7 +35,8 @@ static void origin_note(struct origin *origin, const struct mw_comms *comms, uin
     }
 }
 
-/* By the communicators of one of its processes: those that made or found a world are made by all of it. */
+/* By the communicators of one of its processes: those that made or found a world are made by all of
+ * it. */
 static struct origin origin_of(const struct mw_comms *comms, uint32_t world)
 {
     const struct mw_model *model = comms->model;
@@ -62,10 +63,9 @@ json_t *mw_doc_worlds(const struct mw_comms *comms)
         json_array_append_new(
             worlds,
             json_pack("{s:I, s:o, s:I, s:o, s:o, s:b, s:o, s:o, s:o}", "world", (json_int_t)i + 1,
-                      "ranks", mw_json_number(world->size, 0), "recorded",
-                      (json_int_t)recorded[i], "program",
-                      mw_json_known(mw_trace_process(model->trace, world->sample)->exe), "began",
-                      mw_json_time(world->began), "spawned", origin.spawned, "spawned_by",
+                      "ranks", mw_json_number(world->size, 0), "recorded", (json_int_t)recorded[i],
+                      "program", mw_json_known(mw_trace_process(model->trace, world->sample)->exe),
+                      "began", mw_json_time(world->began), "spawned", origin.spawned, "spawned_by",
                       mw_json_number(origin.by, 0), "connected_to", origin.linked,
                       "connections_not_recorded", mw_json_count(origin.strangers)));
     }

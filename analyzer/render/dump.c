@@ -121,13 +121,14 @@ static void dump_clocks(const struct mw_dump *dump, const struct mw_process *pro
 {
     for (size_t i = 0; i < process->clock_count; i++) {
         const struct mw_clock_reading *clock = &process->clocks[i];
-        dump_line(dump, "clock",
-                  with_process(dump, process, json_pack("{s:o, s:o, s:o, s:o, s:o}", "time",
-                                                  mw_json_count(clock->time), "raw_ns",
-                                                  mw_json_count(clock->raw_ns), "real_ns",
-                                                  mw_json_count(clock->real_ns), "mono_ns",
-                                                  mw_json_count(clock->mono_ns), "width",
-                                                  mw_json_count(clock->width))));
+        dump_line(
+            dump, "clock",
+            with_process(dump, process,
+                         json_pack("{s:o, s:o, s:o, s:o, s:o}", "time", mw_json_count(clock->time),
+                                   "raw_ns", mw_json_count(clock->raw_ns), "real_ns",
+                                   mw_json_count(clock->real_ns), "mono_ns",
+                                   mw_json_count(clock->mono_ns), "width",
+                                   mw_json_count(clock->width))));
     }
 }
 
@@ -156,11 +157,11 @@ static void dump_sites(const struct mw_dump *dump, const struct mw_process *proc
                 frames, mw_json_take(mw_format("%" PRIu64 "+0x%" PRIx64, site->frames[f].module,
                                                site->frames[f].offset)));
         json_t *caller = mw_caller_json(dump->symbols, process, site->id);
-        dump_line(
-            dump, "site",
-            with_process(dump, process, json_pack("{s:o, s:o, s:b, s:o}", "id", mw_json_count(site->id),
-                                            "caller", mw_json_take(mw_frame_text(caller)),
-                                            "truncated", site->truncated, "frames", frames)));
+        dump_line(dump, "site",
+                  with_process(dump, process,
+                               json_pack("{s:o, s:o, s:b, s:o}", "id", mw_json_count(site->id),
+                                         "caller", mw_json_take(mw_frame_text(caller)), "truncated",
+                                         site->truncated, "frames", frames)));
         json_decref(caller);
     }
 }
@@ -203,39 +204,37 @@ static void dump_objects(const struct mw_dump *dump, const struct mw_process *pr
 {
     for (size_t i = 0; i < process->window_count; i++) {
         const struct mw_rma_window *window = &process->windows[i];
-        dump_line(dump, "window",
-                  with_process(dump, process,
-                               json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "id",
-                                         mw_json_count(window->id), "flavour",
-                                         mw_window_flavour_word(window->flavour), "comm",
-                                         mw_json_number(window->comm, -1), "number",
-                                         mw_json_count(window->number), "size",
-                                         mw_json_count(window->size), "unit",
-                                         mw_json_count(window->unit), "name",
-                                         mw_json_text(window->name), "freed",
-                                         mw_json_count(window->freed))));
+        dump_line(
+            dump, "window",
+            with_process(
+                dump, process,
+                json_pack(
+                    "{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "id", mw_json_count(window->id),
+                    "flavour", mw_window_flavour_word(window->flavour), "comm",
+                    mw_json_number(window->comm, -1), "number", mw_json_count(window->number),
+                    "size", mw_json_count(window->size), "unit", mw_json_count(window->unit),
+                    "name", mw_json_text(window->name), "freed", mw_json_count(window->freed))));
     }
     for (size_t i = 0; i < process->iofile_count; i++) {
         const struct mw_iofile *file = &process->iofiles[i];
-        dump_line(dump, "file_of_job",
-                  with_process(dump, process,
-                               json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "id",
-                                         mw_json_count(file->id), "comm",
-                                         mw_json_number(file->comm, -1), "number",
-                                         mw_json_count(file->number), "name",
-                                         mw_json_text(file->name), "mode",
-                                         mw_json_count(file->mode), "closed",
-                                         mw_json_count(file->closed))));
+        dump_line(
+            dump, "file_of_job",
+            with_process(dump, process,
+                         json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "id", mw_json_count(file->id),
+                                   "comm", mw_json_number(file->comm, -1), "number",
+                                   mw_json_count(file->number), "name", mw_json_text(file->name),
+                                   "mode", mw_json_count(file->mode), "closed",
+                                   mw_json_count(file->closed))));
     }
     for (size_t i = 0; i < process->flow_count; i++) {
         const struct mw_coll_flow *flow = &process->flows[i];
-        dump_line(dump, "flow",
-                  with_process(dump, process,
-                               json_pack("{s:o, s:I, s:o, s:o}", "comm",
-                                         mw_json_number(flow->comm, -1), "peer",
-                                         (json_int_t)flow->peer, "messages",
-                                         mw_json_count(flow->messages), "bytes",
-                                         mw_json_count(flow->bytes))));
+        dump_line(
+            dump, "flow",
+            with_process(dump, process,
+                         json_pack("{s:o, s:I, s:o, s:o}", "comm", mw_json_number(flow->comm, -1),
+                                   "peer", (json_int_t)flow->peer, "messages",
+                                   mw_json_count(flow->messages), "bytes",
+                                   mw_json_count(flow->bytes))));
     }
 }
 
@@ -243,16 +242,18 @@ static void dump_state(const struct mw_dump *dump, const struct mw_process *proc
 {
     for (size_t i = 0; i < process->thread_count; i++)
         dump_line(dump, "thread",
-                  with_process(dump, process, json_pack("{s:o, s:o, s:o, s:b}", "index",
-                                                  mw_json_count(process->threads[i].index), "tid",
-                                                  mw_json_count(process->threads[i].tid), "name",
-                                                  mw_json_text(process->threads[i].name), "main",
-                                                  process->threads[i].main)));
+                  with_process(dump, process,
+                               json_pack("{s:o, s:o, s:o, s:b}", "index",
+                                         mw_json_count(process->threads[i].index), "tid",
+                                         mw_json_count(process->threads[i].tid), "name",
+                                         mw_json_text(process->threads[i].name), "main",
+                                         process->threads[i].main)));
     for (size_t i = 0; i < process->count_count; i++)
-        dump_line(dump, "count",
-                  with_process(dump, process, json_pack("{s:o, s:o}", "function",
-                                                  mw_json_text(process->counts[i].name), "calls",
-                                                  mw_json_count(process->counts[i].calls))));
+        dump_line(
+            dump, "count",
+            with_process(dump, process,
+                         json_pack("{s:o, s:o}", "function", mw_json_text(process->counts[i].name),
+                                   "calls", mw_json_count(process->counts[i].calls))));
     for (size_t i = 0; i < process->open_call_count; i++) {
         const struct mw_open_call *call = &process->open_calls[i];
         dump_line(
@@ -267,11 +268,12 @@ static void dump_state(const struct mw_dump *dump, const struct mw_process *proc
                                    mw_json_count(call->site))));
     }
     for (size_t i = 0; i < process->health_count; i++)
-        dump_line(dump, "health",
-                  with_process(dump, process, json_pack("{s:o, s:o, s:o}", "code",
-                                                  mw_json_text(process->health[i].code), "message",
-                                                  mw_json_text(process->health[i].message), "count",
-                                                  mw_json_count(process->health[i].count))));
+        dump_line(
+            dump, "health",
+            with_process(dump, process,
+                         json_pack("{s:o, s:o, s:o}", "code", mw_json_text(process->health[i].code),
+                                   "message", mw_json_text(process->health[i].message), "count",
+                                   mw_json_count(process->health[i].count))));
 }
 
 static void dump_facts(const struct mw_dump *dump, const struct mw_process *process)
@@ -279,11 +281,11 @@ static void dump_facts(const struct mw_dump *dump, const struct mw_process *proc
     for (size_t i = 0; i < process->fact_count; i++) {
         const struct mw_fact *fact = &process->facts[i];
         dump_line(dump, "fact",
-                  with_process(dump, process, json_pack("{s:o, s:o, s:o, s:o}", "section",
-                                                  mw_json_text(fact->section), "key",
-                                                  mw_json_text(fact->key), "value",
-                                                  mw_json_text(fact->value), "source",
-                                                  mw_json_text(fact->source))));
+                  with_process(
+                      dump, process,
+                      json_pack("{s:o, s:o, s:o, s:o}", "section", mw_json_text(fact->section),
+                                "key", mw_json_text(fact->key), "value", mw_json_text(fact->value),
+                                "source", mw_json_text(fact->source))));
     }
 }
 

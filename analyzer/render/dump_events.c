@@ -149,8 +149,8 @@ static void text_peer(const struct position *at, const char *word, const struct 
         fprintf(at->dump->out, " %s %" PRId64, word, place);
         return;
     }
-    char *label = place < 0 ? mw_peer_label(at->dump->model, place)
-                            : mw_rank_label(at->dump->model, place);
+    char *label =
+        place < 0 ? mw_peer_label(at->dump->model, place) : mw_rank_label(at->dump->model, place);
     fprintf(at->dump->out, " %s %s", word, label);
     free(label);
 }

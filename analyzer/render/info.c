@@ -52,11 +52,11 @@ static json_t *info_process(const struct mw_model *model, size_t number)
         threads++;
     return json_pack(
         "{s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:s, s:o, s:o}", "rank",
-        mw_rank_json(model, mw_model_place(model, number)), "host", mw_json_text(process->host), "pid",
-        mw_json_count(process->pid), "key", mw_json_take(mw_format("%016" PRIx64, process->key)),
-        "end", mw_end_word(process), "threads", mw_json_count(threads), "events",
-        mw_json_count(mw_model_events(model, process)), "abi", mw_abi_word(process->abi), "program",
-        mw_json_text(process->exe), "began",
+        mw_rank_json(model, mw_model_place(model, number)), "host", mw_json_text(process->host),
+        "pid", mw_json_count(process->pid), "key",
+        mw_json_take(mw_format("%016" PRIx64, process->key)), "end", mw_end_word(process),
+        "threads", mw_json_count(threads), "events", mw_json_count(mw_model_events(model, process)),
+        "abi", mw_abi_word(process->abi), "program", mw_json_text(process->exe), "began",
         mw_json_time(process->began ? mw_process_time_ns(process, process->began, 0) / 1e9 : 0));
 }
 

@@ -14,8 +14,7 @@ static char *with_connections(char *text, const json_t *world)
 {
     size_t index;
     json_t *other;
-    json_array_foreach(json_object_get(world, "connected_to"), index, other)
-    {
+    json_array_foreach(json_object_get(world, "connected_to"), index, other) {
         char *longer = mw_format("%s%s%" JSON_INTEGER_FORMAT, text,
                                  index ? ", " : ", connected to world ", json_integer_value(other));
         free(text);
@@ -52,8 +51,7 @@ void mw_text_worlds(const json_t *processes, FILE *out)
     if (json_array_size(worlds) < 2)
         return;
     mw_text_entry(out, "worlds", "%zu: ranks are written WORLD:RANK", json_array_size(worlds));
-    json_array_foreach(worlds, index, world)
-    {
+    json_array_foreach(worlds, index, world) {
         if (index == WORLDS_SHOWN)
             break;
         char *origin = origin_text(world);

@@ -75,15 +75,19 @@ static int number(const char *const *names)
     return -1;
 }
 
-/* Launchers, by variables that are the same in all ranks of a world and (together) in no other's. The first launcher of
- * which one variable is set is taken. The first `job` of them are the same in the worlds that a job spawns, too. */
+/* Launchers, by variables that are the same in all ranks of a world and (together) in no other's.
+ * The first launcher of which one variable is set is taken. The first `job` of them are the same in
+ * the worlds that a job spawns, too. */
 static const struct launcher {
     const char *name;
     const char *variables[4];
     int job;
     int enough; /* unique by itself: the parent need not be asked */
 } launchers[] = {
-    {"Open MPI", {"OMPI_MCA_orte_precondition_transports", "PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid"}, 1, 1},
+    {"Open MPI",
+     {"OMPI_MCA_orte_precondition_transports", "PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid"},
+     1,
+     1},
     {"PRRTE", {"PMIX_NAMESPACE", "SLURM_JOB_ID", "PRTE_MCA_ess_base_jobid"}, 2, 1},
     {"slurm", {"SLURM_JOB_ID", "SLURM_STEP_ID", "SLURM_RESTART_COUNT"}, 3, 1},
     {"PALS", {"PALS_APID"}, 1, 1},
@@ -91,7 +95,8 @@ static const struct launcher {
     {"hydra", {"PMI_SIZE"}, 0, 0},
 };
 
-#define ANCESTORS 8 /* that are looked at: scripts may stand between a launcher's daemon and its rank */
+#define ANCESTORS                                                                                  \
+    8 /* that are looked at: scripts may stand between a launcher's daemon and its rank */
 
 static uint64_t parent_of(uint64_t pid)
 {
@@ -119,8 +124,8 @@ static void append(char *out, size_t size, const char *text)
     snprintf(out + length, size - length, "%s%s", length ? "/" : "", text);
 }
 
-/* hydra's proxies on all nodes were given the address of the one mpiexec, and the number of the group of processes: each
- * world that is spawned is another. 0: no proxy is above this process. */
+/* hydra's proxies on all nodes were given the address of the one mpiexec, and the number of the
+ * group of processes: each world that is spawned is another. 0: no proxy is above this process. */
 static int proxy_keys(struct mw_job_facts *job, char *world, size_t size)
 {
     char path[64], line[4096];
@@ -147,8 +152,8 @@ static void parent_key(const struct mw_job_facts *job, char *out, size_t size)
              (unsigned long long)mw_process_start_time(job->ppid), job->host);
 }
 
-/* prterun's namespaces are "prterun-HOST-PID@1", and "@2" for what the first spawns; those of a daemon that runs several
- * jobs begin otherwise. */
+/* prterun's namespaces are "prterun-HOST-PID@1", and "@2" for what the first spawns; those of a
+ * daemon that runs several jobs begin otherwise. */
 static void append_job(char *out, size_t size, const char *value)
 {
     char text[160];

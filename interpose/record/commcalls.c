@@ -48,7 +48,8 @@ static void new_failed(struct mw_call *call, uint64_t end, int rc, enum mw_comm_
     mw_leave(call);
 }
 
-/* To processes outside this world: who they are a reader finds by when it was made, and at which port. */
+/* To processes outside this world: who they are a reader finds by when it was made, and at which
+ * port. */
 static int reaches_out(enum mw_comm_how how)
 {
     return how == MW_COMM_SPAWN || how == MW_COMM_CONNECT || how == MW_COMM_ACCEPT ||
@@ -77,8 +78,8 @@ void mw_comm_new_end(struct mw_call *call, int rc, enum mw_comm_how how, mw_hand
         struct mw_raw_event detail = {.comm = call->comm, .peer = MW_PEER_NONE};
         created(call, how, parent, newcomm);
         if (reaches_out(how))
-            mw_comm_reached(call->thread, mw_abi_load(mw_recorder.abi, newcomm, 0), call->start, end,
-                            call->keep.word[KEEP_PORT]);
+            mw_comm_reached(call->thread, mw_abi_load(mw_recorder.abi, newcomm, 0), call->start,
+                            end, call->keep.word[KEEP_PORT]);
         mw_call_event(call, end, MW_EVENT_CALL, 0, &detail);
     }
     mw_leave(call);
@@ -89,13 +90,14 @@ void mw_comm_port_begin(struct mw_call *call, enum mw_comm_how how, const char *
                         mw_handle comm, void *newcomm)
 {
     const struct mw_comm_entry *entry = mw_comm_find(call->thread, comm);
-    uint64_t hash = entry && entry->rank == root && port ? mw_hash64(port, strnlen(port, PORT_MOST)) : 0;
+    uint64_t hash =
+        entry && entry->rank == root && port ? mw_hash64(port, strnlen(port, PORT_MOST)) : 0;
     mw_comm_new_begin(call, how, comm, newcomm);
     call->keep.word[KEEP_PORT] = hash;
 }
 
-void mw_comm_port_end(struct mw_call *call, int rc, enum mw_comm_how how, const char *port, int root,
-                      mw_handle comm, void *newcomm)
+void mw_comm_port_end(struct mw_call *call, int rc, enum mw_comm_how how, const char *port,
+                      int root, mw_handle comm, void *newcomm)
 {
     mw_comm_new_end(call, rc, how, comm, newcomm);
 }

@@ -106,7 +106,8 @@ static struct mw_flow_prepared *prepared_grow(struct mw_flow_prepared *old)
 
 static void keep_for_starts(struct mw_coll_role *role, int rank, uint64_t bytes)
 {
-    struct mw_flow_prepared *prepared = role->prepared ? role->prepared : prepared_new(PREPARED_LEAST);
+    struct mw_flow_prepared *prepared =
+        role->prepared ? role->prepared : prepared_new(PREPARED_LEAST);
     if (prepared && prepared->count == prepared->capacity)
         prepared = prepared_grow(prepared);
     role->prepared = prepared;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Partitioned messages: prepared like persistent ones, with all partitions as the amount, so that each
- * MPI_Start is one message. The calls that say which partitions are ready, or ask whether one has arrived,
- * are calls with the message's peer and tag. On the thread that calls MPI, inside that call.
+ * Partitioned messages: prepared like persistent ones, with all partitions as the amount, so that
+ * each MPI_Start is one message. The calls that say which partitions are ready, or ask whether one
+ * has arrived, are calls with the message's peer and tag. On the thread that calls MPI, inside that
+ * call.
  */
 #include "record/partitioned.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A profiling tool that works at the ends, as mpiP and IPM do: in MPI_Init it makes a communicator of its
- * own, in MPI_Finalize it gathers over it, and from exit it calls what may be called then; where the
- * program has not finalized MPI, it does. Compiled with the mpi.h of each MPI. Writes what it found to
- * MWTOOL_OUT.PID.
+ * A profiling tool that works at the ends, as mpiP and IPM do: in MPI_Init it makes a communicator
+ * of its own, in MPI_Finalize it gathers over it, and from exit it calls what may be called then;
+ * where the program has not finalized MPI, it does. Compiled with the mpi.h of each MPI. Writes
+ * what it found to MWTOOL_OUT.PID.
  */
 #include <mpi.h>
 #include <stdio.h>

@@ -209,7 +209,8 @@ static void use_and_free(MPI_Request *request, int times)
     MPI_Request_free(request);
 }
 
-/* What each start sends to whom is said once, when it is prepared. One is prepared and never started. */
+/* What each start sends to whom is said once, when it is prepared. One is prepared and never
+ * started. */
 static void persistent_amounts(void)
 {
     MPI_Datatype types[64];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two worlds of one process each that meet by MPI_Comm_join, over a socket of their own: the first spawns the
- * second, hands it the number of a port, and sends it 777 bytes over what the socket was joined to. */
+/* Two worlds of one process each that meet by MPI_Comm_join, over a socket of their own: the first
+ * spawns the second, hands it the number of a port, and sends it 777 bytes over what the socket was
+ * joined to. */
 #include <arpa/inet.h>
 #include <mpi.h>
 #include <stdio.h>

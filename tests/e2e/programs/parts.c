@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Partitioned messages between two ranks, rank 0 sends: USES times 4 partitions of 100 ints, made ready one by
- * one, by range and by list, received as 2 partitions of 200; one of 3 partitions of 8 doubles with the same tag,
- * prepared later and started first; and an ordinary message with that tag. */
+/* Partitioned messages between two ranks, rank 0 sends: USES times 4 partitions of 100 ints, made
+ * ready one by one, by range and by list, received as 2 partitions of 200; one of 3 partitions of 8
+ * doubles with the same tag, prepared later and started first; and an ordinary message with that
+ * tag. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>

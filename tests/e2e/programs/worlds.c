@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Several MPI_COMM_WORLDs: 2 parents spawn 3 servers, then 1 client, and 1 client more, of this program. All of a
- * world trade messages with the parents; servers and parents merge and use what they get; the first client
- * connects to the servers. Who sends how much to whom is made of numbers that occur once:
- *   parent r -> server s: 100 + 10 r + s, once; server s -> parent r: the same doubled
- *   in the merged communicator rank 1 -> rank 4: 1000; all to all: 7
- *   client c -> parent 0: 2000 + c
- *   server s -> first client: 3000 + s
- * Prints nothing but from parent 0. */
+/* Several MPI_COMM_WORLDs: 2 parents spawn 3 servers, then 1 client, and 1 client more, of this
+ * program. All of a world trade messages with the parents; servers and parents merge and use what
+ * they get; the first client connects to the servers. Who sends how much to whom is made of numbers
+ * that occur once: parent r -> server s: 100 + 10 r + s, once; server s -> parent r: the same
+ * doubled in the merged communicator rank 1 -> rank 4: 1000; all to all: 7 client c -> parent 0:
+ * 2000 + c server s -> first client: 3000 + s Prints nothing but from parent 0. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>

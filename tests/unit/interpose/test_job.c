@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which job and which world a process is of, by what launchers leave in the environment and above it. */
+/* Which job and which world a process is of, by what launchers leave in the environment and above
+ * it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,10 +19,16 @@ static struct mw_job_facts facts;
 
 static void forget_launchers(void)
 {
-    static const char *const names[] = {
-        "OMPI_MCA_orte_precondition_transports", "PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid",
-        "PRTE_MCA_ess_base_jobid", "SLURM_JOB_ID", "SLURM_STEP_ID", "SLURM_RESTART_COUNT",
-        "PALS_APID", "FLUX_JOB_ID", "PMI_SIZE"};
+    static const char *const names[] = {"OMPI_MCA_orte_precondition_transports",
+                                        "PMIX_NAMESPACE",
+                                        "OMPI_MCA_ess_base_jobid",
+                                        "PRTE_MCA_ess_base_jobid",
+                                        "SLURM_JOB_ID",
+                                        "SLURM_STEP_ID",
+                                        "SLURM_RESTART_COUNT",
+                                        "PALS_APID",
+                                        "FLUX_JOB_ID",
+                                        "PMI_SIZE"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         unsetenv(names[i]);
 }
@@ -88,7 +95,8 @@ static void test_key_that_was_given(void **state)
     assert_true(facts.world != 0);
 }
 
-/* This program again, as hydra's proxy with an empty one between it and the rank; what the rank found. */
+/* This program again, as hydra's proxy with an empty one between it and the rank; what the rank
+ * found. */
 static void under_proxy(const char *port, const char *group, char *key, uint64_t *world)
 {
     int ends[2];
@@ -149,10 +157,10 @@ static void test_hydra(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nothing), cmocka_unit_test(test_spawned),
-        cmocka_unit_test(test_prrte), cmocka_unit_test(test_key_that_was_given),
-        cmocka_unit_test(test_hydra)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_nothing),
+                                       cmocka_unit_test(test_spawned), cmocka_unit_test(test_prrte),
+                                       cmocka_unit_test(test_key_that_was_given),
+                                       cmocka_unit_test(test_hydra)};
     if (argc > 1 && strcmp(argv[1], "--control-port") == 0)
         return play_proxy();
     return cmocka_run_group_tests(tests, NULL, NULL);
