@@ -9,6 +9,7 @@ import os
 
 from harness import check, command, main, mpi_test, same, setting
 from matrices import by_command
+from trace import Trace
 
 ROUNDS = 40
 # settings, mode of the program, reason that the report gives
@@ -113,6 +114,129 @@ def all_figures_are_the_same(mpi, folder):
         check(abs(time - found["messages"]["time_in_pairs_s"]) < 1e-6, "time of pairs: %s" % time)
         text = command([setting("MW_CLI"), "report", path], folder).expect(0).stdout
         check("reduced on ranks 0-2" in text, text)
+
+
+# What depends on time alone, or on how often the test itself interferes.
+VARYING = ("MPI_Win_test", "MPI_Pcontrol")
+
+
+def object_figures(path, folder):
+    """Accesses, files and collectives: all matrices, and what the report says of them."""
+    told = report(path, folder)
+    found = {
+        "one_sided": timeless(told["one_sided"]),
+        "files": timeless(told["files"]),
+        "sizes": told["sizes"],
+        "calls": {
+            call["function"]: timeless(call) for call in told["calls"] if call["function"] not in VARYING
+        },
+    }
+    for kind in ("p2p", "rma", "coll", "io"):
+        for metric in ("messages", "bytes"):
+            job = command(
+                [setting("MW_CLI"), "matrix", "-k", kind, "-m", metric, "-f", "csv", path], folder
+            )
+            found["%s by %s" % (kind, metric)] = sorted(job.expect(0).stdout.splitlines())
+    times(told)
+    return found
+
+
+def times(told):
+    """Every call's time is in a class, a function and a call site."""
+    whole = told["time"]["mpi_s"]
+    for name, parts in (
+        ("classes", told["time"]["by_class"].values()),
+        ("ranks", [rank["time_s"] for rank in told["ranks"]]),
+        ("calls", [call["time_s"] for call in told["calls"]]),
+        ("sites", [site["time_s"] for site in told["sites"]["listed"]]),
+    ):
+        found = sum(part or 0 for part in parts)  # null: counted only
+        check(abs(found - whole) < 1e-6, "%s: %s, not %s" % (name, found, whole))
+
+
+@mpi_test(variants=("rma_io.c", "coll_flow.c"))
+def windows_files_and_collectives(mpi, folder, source):
+    program = mpi.build(source)
+    wanted = None
+    for number, env in enumerate(
+        ({}, {"MPIWATCH_MODE": "summary"}, {"MPIWATCH_BUDGET": "4K"}, {"MWTEST_TOGGLE": "1"})
+    ):
+        env = dict(
+            env,
+            MWTEST_EXPECT=os.path.join(folder, "expect"),
+            MWTEST_FILE=os.path.join(folder, "data.bin"),
+        )
+        job, path = mpi.record(4, [program], folder, trace="%d.mpiw" % number, env=env, timeout=120)
+        job.expect(0)
+        same(job.stdout, "done\n", "output")
+        check(bool(report(path, folder)["detail"]["reduced"]) == (number > 0), "reduced: %s" % env)
+        found = object_figures(path, folder)
+        lines = difference(wanted or found, found)
+        check(not lines, "%s:\n%s" % (env, "\n".join(lines[:20])))
+        wanted = found
+
+
+@mpi_test
+def a_budget_that_is_used_up_on_the_way(mpi, folder):
+    """Much as events, the rest as sums: together what the program did."""
+    program = mpi.build("sums.c")
+    found, env = [], {}
+    for number in range(2):
+        job, path = mpi.record(
+            2, [program, "plain", 600], folder, trace="%d.mpiw" % number, env=env, timeout=60
+        )
+        job.expect(0)
+        found.append(report(path, folder))
+        times(found[-1])
+        whole = Trace(path, events=False).rank(1).cost["bytes"]
+        env = {"MPIWATCH_BUDGET": str(whole * 3 // 4)}
+    reason = found[1]["detail"]["reduced"][0]
+    share = reason["calls"] / found[1]["detail"]["calls"]
+    check(reason["why"] == "budget" and 0.05 < share < 0.95, "reduced: %s of the calls" % share)
+    lines = difference(figures(found[0]), figures(found[1]))
+    check(not lines, "\n".join(lines[:20]))
+
+
+@mpi_test(variants=({"MPIWATCH_MODE": "summary"}, {"MPIWATCH_BUDGET": "100K"}))
+def many_threads(mpi, folder, env):
+    """Eight at once, then many that come and go: none of their calls is lost or counted twice."""
+    program = mpi.build("thread_counts.c", "-lpthread")
+    for mode, threads, messages in (("run", 8, 100000), ("come", 300, 50), ("hold", 100, 50)):
+        job, path = mpi.record(
+            1, [program, mode, threads, messages], folder, trace=mode + ".mpiw", env=env, timeout=120
+        )
+        job.expect(0)
+        told = report(path, folder)
+        same(told["health"], [], "health")
+        calls = {call["function"]: call for call in told["calls"]}["MPI_Sendrecv"]
+        same(calls["calls"], threads * messages, "calls")
+        same(calls["counted_calls"], threads * messages, "calls counted")
+        left = threads if mode == "hold" else 0
+        same(
+            by_command(path, folder, "messages"), {(0, 0): float(threads * messages + left)}, "messages"
+        )
+
+
+@mpi_test(variants=(0, 1))
+def ordinals_go_on(mpi, folder, reduced):
+    """Whether the process is killed with detail or without."""
+    calls = 100
+    job, path = mpi.record(1, [mpi.build("sums.c"), "parts", reduced, 4 * calls], folder, timeout=60)
+    check(job.code != 0, "not killed")
+    command([setting("MW_CLI"), "collect", path], folder).expect(0)
+    wanted = list(range(calls)) + list(range(2 * calls, (3 if reduced else 4) * calls))
+    process = Trace(path).rank(0)
+    for kind in ("SEND", "RECV", "COLL"):
+        events = [event for call in process.all_calls() for event in call.events if event.kind == kind]
+        same([event.ordinal for event in events], wanted, "ordinals of %s" % kind)
+    told = report(path, folder)
+    same(told["ranks"][0]["calls_missing"], 0, "missing calls")
+    for call in told["calls"]:
+        if call["function"] in ("MPI_Irecv", "MPI_Send", "MPI_Wait", "MPI_Barrier"):
+            same(call["calls"], 4 * calls, call["function"])
+    reason = told["detail"]["reduced"][0]
+    same(reason["why"], "MPI_Pcontrol", "why")
+    same(reason["calls"], 4 * calls * (1 + reduced), "calls without detail")
 
 
 @mpi_test(only="openmpi")  # a send to itself waits for the receive under MPICH

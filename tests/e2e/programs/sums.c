@@ -3,7 +3,8 @@
  * Every way in which a message or a collective can count, many times, with nothing left to chance:
  * sums MODE ROUNDS [CALLS]. MODE plain and toggle make the same calls of MPI_Pcontrol, which in
  * toggle reduce and restore detail while requests are under way; kill dies outside MPI after all
- * rounds, many sends CALLS messages to itself instead.
+ * rounds, many sends CALLS messages to itself instead, and parts does so three times, the second
+ * time without detail, and dies in the third: with detail in "parts 0", without in "parts 1".
  */
 #include <mpi.h>
 #include <signal.h>
@@ -98,6 +99,19 @@ static void many(long calls)
     }
 }
 
+static void parts(int reduced, long calls)
+{
+    many(calls);
+    MPI_Pcontrol(0);
+    many(calls);
+    MPI_Pcontrol(1);
+    many(calls);
+    if (reduced)
+        MPI_Pcontrol(0);
+    many(calls);
+    raise(SIGKILL);
+}
+
 int main(int argc, char **argv)
 {
     const char *mode = argv[1];
@@ -111,6 +125,8 @@ int main(int argc, char **argv)
     toggle = !strcmp(mode, "toggle");
     if (!strcmp(mode, "many"))
         many(atol(argv[3]));
+    if (!strcmp(mode, "parts"))
+        parts(atoi(argv[2]), atol(argv[3]));
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Pcontrol(2, "all rounds");
     for (int round = 0; round < atoi(argv[2]); round++) {
