@@ -51,6 +51,8 @@ int main(int argc, char **argv)
 {
     /* Characters as the terminal has them; numbers always with a point. */
     setlocale(LC_CTYPE, "");
+    if (MB_CUR_MAX == 1) /* libsmartcols never ends on a byte that the locale has no character for */
+        setlocale(LC_CTYPE, "C.UTF-8");
     argp_err_exit_status = MW_EXIT_USAGE;
     if (argc < 2) {
         print_help(stderr);

@@ -6,6 +6,7 @@
 #define MW_CONFIG_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #define MW_PATH_MAX 1024
 
@@ -20,6 +21,8 @@ struct mw_config {
     const char *tmp;       /* TMPDIR, else /tmp */
     const char *shm;       /* MPIWATCH_SHM: folder of the crash-safe mapping, default /dev/shm */
     const char *probes;    /* MPIWATCH_PROBES: "-ucx,-sockets" all but these, "libfabric" this alone; NULL: all */
+    uint64_t budget;       /* MPIWATCH_BUDGET: bytes of trace for this process; 0: no limit */
+    int summary;           /* MPIWATCH_MODE=summary: sums instead of calls */
     const char *wrong;     /* which variable has a value that was not understood, in words; NULL: none */
 };
 

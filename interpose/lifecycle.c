@@ -12,11 +12,14 @@
 #include "output/output.h"
 #include "output/leftovers.h"
 #include "probe/probe.h"
+#include "record/aggregate.h"
 #include "record/coll.h"
 #include "record/comms.h"
 #include "record/facts.h"
 #include "record/probes.h"
 #include "record/record.h"
+#include "record/regions.h"
+#include "record/sums.h"
 
 static _Atomic int started; /* somebody has begun, or decided against it */
 static struct mw_job_facts job;
@@ -112,6 +115,7 @@ static int start(const void *caller)
     mw_facts_environment(0);
     mw_leftovers_collect(&mw_recorder.config);
     mw_output_flush();
+    atomic_store(&mw_recorder.reduced, mw_recorder.config.summary ? MW_REDUCED_SUMMARY : 0);
     atomic_store(&mw_recorder.state, MW_RECORDING);
     mw_probes_start();
     mw_output_flush();
@@ -128,6 +132,15 @@ int mw_lifecycle_starts(enum mw_function function, const void *caller)
     return start(caller);
 }
 
+/* What has grown from call to call. */
+static void write_sums(void)
+{
+    mw_flows_finish();
+    mw_regions_write();
+    mw_sums_flush();
+    mw_facts_counts();
+}
+
 /* Everything into the file, and the last word. `thread`: the caller's, NULL when it has none. */
 static void end(struct mw_thread_state *thread, enum mw_end_reason reason, int code, uint64_t time)
 {
@@ -140,8 +153,8 @@ static void end(struct mw_thread_state *thread, enum mw_end_reason reason, int c
     if (thread)
         mw_events_flush(thread);
     mw_events_flush_others(thread, mw_output_flush_others());
-    mw_flows_finish();
-    mw_facts_counts();
+    mw_regions_end(time);
+    write_sums();
     if (mw_modules_lost())
         mw_health("modules", "more loaded objects than there is room for: call sites in the others are unknown");
     if (mw_sites_lost())
@@ -212,6 +225,7 @@ static void learn(uint64_t init_end, mw_handle session)
     calibrate();
     mw_output_set_state(MW_MAP_RECORDING);
     mw_output_flush();
+    mw_budget_check();
     mw_recorder.init_ns += mw_clock_ns(CLOCK_MONOTONIC_RAW) - began;
 }
 
@@ -223,7 +237,7 @@ static void rest(struct mw_thread_state *thread, uint64_t time)
     mw_facts_clock();
     mw_events_flush(thread);
     mw_events_flush_others(thread, mw_output_flush_others());
-    mw_facts_counts();
+    write_sums();
     mw_health_flush();
     mw_facts_cost(probes_ns + mw_clock_ns(CLOCK_MONOTONIC_RAW) - began);
     mw_facts_end(MW_END_FINALIZE, time, 0, mw_now());

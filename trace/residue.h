@@ -34,7 +34,7 @@ void mw_residue_close(struct mw_residue *residue);
 /* Gives `sink` the outbox, the events that are in no file yet, counts, open calls, a CLOCK reading
  * taken now (same boot and time namespace, so that it belongs to the same clock) and an END
  * (collected, or snapshot where alive; none where foreign), each as a framed chunk. After the
- * process itself has written its END: outbox, events and counts only. Memory by mmap, no malloc.
+ * process itself has written its END: outbox, events, counts, sums and regions only. Memory by mmap, no malloc.
  * MW_ERR_CORRUPT: parts of the mapping made no sense and were left out, the sink has had the
  * others. Stops at the first error of the sink and returns it. */
 enum mw_status mw_residue_chunks(const struct mw_residue *residue, mw_residue_sink sink,

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "trace/aggregate.h"
 #include "trace/chunk.h"
 #include "trace/clock.h"
 #include "trace/fields.h"
@@ -25,6 +26,7 @@ enum {
 struct workspace {
     struct mw_raw_event events[MW_ENCODER_STEP];
     struct mw_map_thread thread, again;
+    struct mw_map_group group;
     uint8_t chunk[MW_CHUNK_HEADER_SIZE + PAYLOAD_MAX];
     uint8_t open[PAYLOAD_MAX];
     uint8_t outbox[MW_CHUNK_HEADER_SIZE + MW_CHUNK_MAX_STORED];
@@ -260,6 +262,52 @@ static void give_counts(struct job *job)
     give_payload(job, MW_CHUNK_COUNTS, &buffer);
 }
 
+/* Sums that are not in the file. While the process writes, a call may be half in them; what is
+ * written of them later has more in it, and counts. */
+static void give_group(struct job *job, uint64_t offset)
+{
+    struct mw_map_group *group = &job->work->group;
+    struct mw_buffer buffer;
+    if (!read_at(job, group, sizeof *group, offset) || group->why == 0)
+        return;
+    payload_begin(job, &buffer);
+    if (!mw_aggregate_put(&buffer, &job->work->thread, group))
+        return;
+    job->damaged |= buffer.overflow;
+    give_payload(job, MW_CHUNK_AGGREGATE, &buffer);
+}
+
+static void give_sums(struct job *job)
+{
+    const struct mw_map_thread *thread = &job->work->thread;
+    if (thread->last_end > job->latest)
+        job->latest = thread->last_end;
+    for (unsigned s = 0; s < MW_MAP_SEGMENTS; s++)
+        for (unsigned g = 0;
+             thread->segment[s] && g < mw_map_segment_groups(s) && job->refused == MW_OK; g++)
+            give_group(job, thread->segment[s] + g * sizeof(struct mw_map_group));
+}
+
+static void give_regions(struct job *job)
+{
+    struct mw_map_region region;
+    uint32_t count = 0;
+    read_at(job, &count, sizeof count, offsetof(struct mw_map_header, region_count));
+    if (count > MW_MAP_REGIONS) {
+        job->damaged = 1;
+        count = MW_MAP_REGIONS;
+    }
+    for (uint32_t i = 0; i < count && job->refused == MW_OK; i++) {
+        struct mw_buffer buffer;
+        if (!read_at(job, &region, sizeof region,
+                     offsetof(struct mw_map_header, region) + i * sizeof region))
+            return;
+        payload_begin(job, &buffer);
+        mw_region_put(&buffer, i, &region);
+        give_payload(job, MW_CHUNK_REGION, &buffer);
+    }
+}
+
 static void note_open(struct job *job)
 {
     const struct mw_map_thread *thread = &job->work->thread;
@@ -313,6 +361,8 @@ static void give_threads(struct job *job)
         give_events(job, offset);
         if (job->refused == MW_OK)
             give_counts(job);
+        if (job->refused == MW_OK)
+            give_sums(job);
     }
 }
 
@@ -370,6 +420,8 @@ static void give_all(struct job *job)
     give_outbox(job);
     if (job->refused == MW_OK)
         give_threads(job);
+    if (job->refused == MW_OK)
+        give_regions(job);
     for (size_t i = 0; i < sizeof last / sizeof last[0] && state != MW_MAP_ENDED; i++)
         if (job->refused == MW_OK)
             last[i](job);

@@ -1,274 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Counts accesses to windows, files and collectives (flows.h): one meter a process, filled by the
- * thread that reads its events, in ticks; joined under the tally's lock, in ns.
+ * Accesses to windows, files and collectives of all processes (flows.h): what each one's meter has
+ * counted is joined, under the tally's lock, in ns.
  */
-#include "analyzer/analysis/flows.h"
-
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
-struct local_rma { /* one direction of what went between this process and a peer */
-    int64_t peer;
-    int fetched;
-    uint64_t operations, bytes, ticks;
-};
-
-struct local_window {
-    int64_t id;
-    uint64_t accesses, sent, fetched, epochs, ticks;
-};
-
-struct local_file {
-    int64_t id;
-    uint64_t reads, read, writes, written, unknown, collective, ticks, ticks_read, ticks_written;
-};
-
-struct function_way {
-    uint64_t function;
-    enum mw_coll_way way;
-};
-
-struct mw_flow_meter {
-    const struct mw_process *process;
-    struct mw_index rma_index, window_index, file_index, coll_index, way_index;
-    MW_VECTOR(struct local_rma) rma;
-    MW_VECTOR(struct local_window) windows;
-    MW_VECTOR(struct local_file) files;
-    MW_VECTOR(struct mw_coll_row) colls;
-    MW_VECTOR(struct function_way) ways;
-    struct mw_pair elsewhere;
-    uint64_t by_peer; /* bytes that FLOW should have */
-};
-
-struct mw_flow_meter *mw_flow_meter_create(const struct mw_process *process)
-{
-    struct mw_flow_meter *meter = mw_alloc(1, sizeof(*meter));
-    meter->process = process;
-    return meter;
-}
-
-void mw_flow_meter_free(struct mw_flow_meter *meter)
-{
-    if (!meter)
-        return;
-    mw_index_free(&meter->rma_index);
-    mw_index_free(&meter->window_index);
-    mw_index_free(&meter->file_index);
-    mw_index_free(&meter->coll_index);
-    mw_index_free(&meter->way_index);
-    free(meter->rma.at);
-    free(meter->windows.at);
-    free(meter->files.at);
-    free(meter->colls.at);
-    free(meter->ways.at);
-    free(meter);
-}
-
-/* "MPI_Iallgather_init_c" and its kin: whether the name is that of `base` in any form. */
-static int is_form_of(const char *name, const char *base)
-{
-    size_t length = strlen(base);
-    if (!strncasecmp(name, "MPI_I", 5) && !strncasecmp(name + 5, base, length))
-        name += 5;
-    else if (!strncmp(name, "MPI_", 4) && !strncasecmp(name + 4, base, length))
-        name += 4;
-    else
-        return 0;
-    name += length;
-    if (!strncmp(name, "_init", 5))
-        name += 5;
-    return !*name || !strcmp(name, "_c");
-}
-
-enum mw_coll_way mw_coll_way_of(const char *function)
-{
-    static const struct {
-        const char *base;
-        enum mw_coll_way way;
-    } ways[] = {
-        {"bcast", MW_COLL_FROM_ROOT},
-        {"scatter", MW_COLL_FROM_ROOT},
-        {"scatterv", MW_COLL_FROM_ROOT},
-        {"gather", MW_COLL_TO_ROOT},
-        {"gatherv", MW_COLL_TO_ROOT},
-        {"reduce", MW_COLL_TO_ROOT},
-        {"allgather", MW_COLL_TO_EACH},
-        {"allgatherv", MW_COLL_TO_EACH},
-        {"allreduce", MW_COLL_TO_EACH},
-        {"alltoall", MW_COLL_DEALT},
-        {"reduce_scatter", MW_COLL_FROM_EACH},
-        {"reduce_scatter_block", MW_COLL_FROM_EACH},
-        {"scan", MW_COLL_TO_LATER},
-        {"exscan", MW_COLL_TO_LATER},
-        {"alltoallv", MW_COLL_BY_PEER},
-        {"alltoallw", MW_COLL_BY_PEER},
-        {"neighbor_alltoall", MW_COLL_BY_PEER},
-        {"neighbor_alltoallv", MW_COLL_BY_PEER},
-        {"neighbor_alltoallw", MW_COLL_BY_PEER},
-        {"neighbor_allgather", MW_COLL_ALONG},
-        {"neighbor_allgatherv", MW_COLL_ALONG},
-    };
-    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
-        if (is_form_of(function, ways[i].base))
-            return ways[i].way;
-    return MW_COLL_NONE;
-}
-
-static enum mw_coll_way way_of(struct mw_flow_meter *meter, uint64_t function)
-{
-    size_t at = mw_index_put(&meter->way_index, function);
-    if (at == meter->ways.count)
-        *mw_vector_add(&meter->ways) = (struct function_way){
-            function, mw_coll_way_of(mw_process_function_name(meter->process, function))};
-    return meter->ways.at[at].way;
-}
-
-static struct local_window *local_window(struct mw_flow_meter *meter, int64_t id)
-{
-    size_t at = mw_index_put(&meter->window_index, (uint64_t)id);
-    if (at == meter->windows.count)
-        mw_vector_add(&meter->windows)->id = id;
-    return &meter->windows.at[at];
-}
-
-static struct local_file *local_file(struct mw_flow_meter *meter, int64_t id)
-{
-    size_t at = mw_index_put(&meter->file_index, (uint64_t)id);
-    if (at == meter->files.count)
-        mw_vector_add(&meter->files)->id = id;
-    return &meter->files.at[at];
-}
-
-static struct local_rma *local_rma(struct mw_flow_meter *meter, int64_t peer, int fetched)
-{
-    size_t at = mw_index_put(&meter->rma_index, (uint64_t)peer << 1 | (unsigned)fetched);
-    if (at == meter->rma.count) {
-        struct local_rma *added = mw_vector_add(&meter->rma);
-        added->peer = peer;
-        added->fetched = fetched;
-    }
-    return &meter->rma.at[at];
-}
-
-static int is_rank(int64_t peer)
-{
-    return peer >= 0 && peer <= INT32_MAX;
-}
-
-/* To the pair of the one direction that it has; time of one with both belongs to that to the
- * target. */
-static void meter_access(struct mw_flow_meter *meter, const struct mw_operation *operation,
-                         uint64_t ticks)
-{
-    struct local_window *window = local_window(meter, operation->object);
-    uint64_t out = operation->bytes, in = operation->received;
-    if (operation->peer == MW_PEER_NONE)
-        return;
-    window->accesses++;
-    window->sent += out;
-    window->fetched += in;
-    if (!is_rank(operation->peer)) {
-        meter->elsewhere.messages++;
-        meter->elsewhere.bytes += out + in;
-        return;
-    }
-    struct local_rma *pair = local_rma(meter, operation->peer, in && !out);
-    pair->ticks += ticks;
-    if (out || !in) {
-        pair->operations++;
-        pair->bytes += out;
-    }
-    if (in) {
-        pair = local_rma(meter, operation->peer, 1);
-        pair->operations++;
-        pair->bytes += in;
-    }
-}
-
-static void meter_file(struct mw_flow_meter *meter, const struct mw_operation *operation,
-                       const struct mw_event *event, uint64_t ticks)
-{
-    struct local_file *file = local_file(meter, operation->object);
-    int read = operation->kind == MW_OPERATION_READ;
-    file->collective += operation->starts && event->flags & MW_EVENT_COLLECTIVE;
-    if (read)
-        file->ticks_read += ticks;
-    else
-        file->ticks_written += ticks;
-    if (read && operation->ends && !operation->cancelled) {
-        file->reads++;
-        file->read += operation->bytes;
-        file->unknown += !operation->known;
-    } else if (!read && operation->starts) {
-        file->writes++;
-        file->written += operation->bytes;
-    }
-}
-
-static void meter_collective(struct mw_flow_meter *meter, const struct mw_operation *operation,
-                             const struct mw_event *event)
-{
-    /* A persistent one says in its tag who prepared it. */
-    int prepared = event->flags & MW_EVENT_PERSISTENT && event->tag > 0;
-    enum mw_coll_way way = way_of(meter, prepared ? (uint64_t)event->tag : operation->function);
-    int rooted = way == MW_COLL_FROM_ROOT || way == MW_COLL_TO_ROOT;
-    uint64_t bytes = way == MW_COLL_FROM_ROOT || way == MW_COLL_FROM_EACH ? operation->received
-                                                                          : operation->bytes;
-    if (way == MW_COLL_BY_PEER)
-        meter->by_peer += bytes;
-    if (way == MW_COLL_NONE || way == MW_COLL_BY_PEER || way == MW_COLL_ALONG || !bytes)
-        return;
-    int64_t root = rooted ? operation->peer : -1;
-    uint64_t key = mw_mix((uint64_t)operation->comm + 1) ^ mw_mix(mw_mix((uint64_t)root) + way);
-    size_t at = mw_index_put(&meter->coll_index, key);
-    if (at == meter->colls.count)
-        *mw_vector_add(&meter->colls) =
-            (struct mw_coll_row){.comm = operation->comm,
-                                 .way = way,
-                                 .root = root,
-                                 .inter = (event->flags & MW_EVENT_INTER) != 0};
-    meter->colls.at[at].calls++;
-    meter->colls.at[at].bytes += bytes;
-}
-
-void mw_flow_operation(struct mw_flow_meter *meter, const struct mw_operation *operation,
-                       const struct mw_event *event, uint64_t ticks)
-{
-    if (operation->failed)
-        return;
-    if (operation->kind == MW_OPERATION_RMA && operation->starts)
-        meter_access(meter, operation, ticks);
-    else if (operation->kind == MW_OPERATION_RMA && ticks && is_rank(operation->peer))
-        local_rma(meter, operation->peer, operation->received && !operation->bytes)->ticks += ticks;
-    else if (operation->kind == MW_OPERATION_READ || operation->kind == MW_OPERATION_WRITE)
-        meter_file(meter, operation, event, ticks);
-    else if (operation->kind == MW_OPERATION_COLL && operation->starts)
-        meter_collective(meter, operation, event);
-}
-
-void mw_flow_call(struct mw_flow_meter *meter, const struct mw_event *call, int64_t peer,
-                  uint64_t ticks)
-{
-    switch (call->kind) {
-    case MW_EVENT_EPOCH:
-        local_window(meter, call->tag)->epochs += !(call->flags & MW_EVENT_ERROR);
-        if (is_rank(peer))
-            local_rma(meter, peer, 0)->ticks += ticks;
-        /* fall through */
-    case MW_EVENT_RMA:
-        local_window(meter, call->tag)->ticks += ticks;
-        break;
-    case MW_EVENT_READ:
-    case MW_EVENT_WRITE:
-    case MW_EVENT_FILE:
-        local_file(meter, call->tag)->ticks += ticks;
-        break;
-    default:
-        break;
-    }
-}
+#include "analyzer/analysis/flows_meter.h"
 
 static int name_compare(const void *left, const void *right)
 {
@@ -377,7 +115,7 @@ static uint64_t to_ns(const struct mw_flow_meter *meter, uint64_t ticks)
 static void merge_rma(struct mw_flows *flows, const struct mw_flow_meter *meter, int64_t own)
 {
     for (size_t i = 0; i < meter->rma.count && own >= 0; i++) {
-        const struct local_rma *local = &meter->rma.at[i];
+        const struct mw_flow_rma *local = &meter->rma.at[i];
         int64_t src = local->fetched ? local->peer : own, dst = local->fetched ? own : local->peer;
         size_t at = mw_index_put(&flows->rma_index, (uint64_t)src << 32 | (uint64_t)dst);
         if (at == flows->rma.count)
@@ -394,7 +132,7 @@ static void merge_rma(struct mw_flows *flows, const struct mw_flow_meter *meter,
 static void merge_windows(struct mw_flows *flows, const struct mw_flow_meter *meter, size_t number)
 {
     for (size_t i = 0; i < meter->windows.count; i++) {
-        const struct local_window *local = &meter->windows.at[i];
+        const struct mw_flow_window *local = &meter->windows.at[i];
         const struct mw_rma_window *window =
             local->id < 0 ? NULL : mw_process_window(meter->process, (uint64_t)local->id);
         struct mw_object_amounts *own = &flows->by_process[number];
@@ -414,7 +152,7 @@ static void merge_windows(struct mw_flows *flows, const struct mw_flow_meter *me
 }
 
 static void io_add(struct mw_flows *flows, const struct mw_flow_meter *meter, uint32_t file,
-                   const struct local_file *local, int64_t own)
+                   const struct mw_flow_file *local, int64_t own)
 {
     size_t at = mw_index_put(&flows->io_index, (uint64_t)own << 32 | file);
     if (at == flows->io.count)
@@ -432,7 +170,7 @@ static void merge_files(struct mw_flows *flows, const struct mw_flow_meter *mete
                         int64_t own)
 {
     for (size_t i = 0; i < meter->files.count; i++) {
-        const struct local_file *local = &meter->files.at[i];
+        const struct mw_flow_file *local = &meter->files.at[i];
         const struct mw_iofile *opened =
             local->id < 0 ? NULL : mw_process_iofile(meter->process, (uint64_t)local->id);
         struct mw_object_amounts *amounts = &flows->by_process[number];

@@ -95,6 +95,8 @@ void mw_flow_operation(struct mw_flow_meter *meter, const struct mw_operation *o
 /* A call on a window or a file that is no access; peer: its place. */
 void mw_flow_call(struct mw_flow_meter *meter, const struct mw_event *call, int64_t peer,
                   uint64_t ticks);
+/* Calls of which only sums are known. */
+void mw_flow_row(struct mw_flow_meter *meter, const struct mw_aggregate_row *row);
 /* Adds a process to the whole; under the lock of the whole. */
 void mw_flows_merge(struct mw_flows *flows, const struct mw_flow_meter *meter, size_t number,
                     const struct mw_comms *comms);

@@ -213,6 +213,7 @@ static void tally_merge(struct mw_tally *tally, const struct mw_process_tally *f
     }
     add_comms(tally, from, open_comms);
     mw_flows_merge(tally->flows, from->flow, from->number, tally->comms);
+    mw_tally_add_regions(tally, from);
     for (int i = 0; i < MW_SIZE_CLASSES; i++) {
         tally->sizes[i].messages += from->sizes[i].messages;
         tally->sizes[i].bytes += from->sizes[i].bytes;
@@ -296,6 +297,7 @@ struct mw_tally *mw_tally_create(const struct mw_model *model, const struct mw_c
     mark_open_comms(tally, work.open_comms);
     pthread_mutex_init(&work.lock, NULL);
     run_workers(&work);
+    mw_tally_join_regions(tally);
     mw_tally_sort_classes(tally);
     mw_speed_join(tally);
     mw_flows_finish(tally->flows);
@@ -314,12 +316,14 @@ void mw_tally_free(struct mw_tally *tally)
     mw_index_free(&tally->site_index);
     mw_index_free(&tally->pair_index);
     mw_index_free(&tally->progress_index);
+    mw_index_free(&tally->region_index);
     free(tally->functions.at);
     free(tally->sites.at);
     free(tally->pairs.at);
     free(tally->classes.at);
     free(tally->speeds.at);
     free(tally->progress.at);
+    free(tally->regions.at);
     for (size_t i = 0; i < tally->damage.count; i++) {
         free(tally->damage.at[i].file);
         free(tally->damage.at[i].text);

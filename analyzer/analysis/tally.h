@@ -57,6 +57,13 @@ enum mw_time_class {
     MW_TIME_CLASSES
 };
 
+/* Calls of which only sums are known, by enum mw_aggregate_why; [0]: for a reason that is not
+ * known. */
+#define MW_WHYS 4
+struct mw_summed {
+    uint64_t calls, from; /* from: clock reading of the first one */
+};
+
 struct mw_process_total {
     struct mw_amounts amounts;
     uint64_t time_by[MW_TIME_CLASSES]; /* ns */
@@ -68,6 +75,19 @@ struct mw_process_total {
     enum mw_status status;                       /* of reading its events */
     uint64_t last_function, last_site, last_end; /* the call that ended last; last_end 0: none */
     const char *last_name;
+    struct mw_summed summed[MW_WHYS];
+};
+
+/* A region that the program named, by its place among the others; in all processes. */
+struct mw_region_total {
+    const char *name;
+    int64_t level;
+    size_t parent; /* in the list, before this one; SIZE_MAX none */
+    uint64_t processes, entries;
+    uint64_t wall, least, most; /* ns from begin to end, of all and of one process that was in it */
+    size_t most_process;
+    uint64_t calls, time; /* of MPI, in it and in the regions within */
+    uint64_t open;        /* processes in which it never ended */
 };
 
 struct mw_pair {
@@ -127,7 +147,7 @@ struct mw_flows;
 struct mw_tally {
     const struct mw_model *model;
     const struct mw_comms *comms;
-    struct mw_index function_index, site_index, pair_index, progress_index;
+    struct mw_index function_index, site_index, pair_index, progress_index, region_index;
     MW_VECTOR(struct mw_function_total) functions;
     MW_VECTOR(struct mw_site_total) sites;
     MW_VECTOR(struct mw_pair) pairs;
@@ -147,6 +167,7 @@ struct mw_tally {
     uint64_t
         receiver_side; /* messages counted at the receiver because the sender was not recorded */
     uint64_t events;
+    MW_VECTOR(struct mw_region_total) regions;
     MW_VECTOR(struct mw_event_damage) damage; /* by file and offset */
     size_t timed;                             /* processes whose times are known */
     struct mw_flows *flows;                   /* what moved other than by messages (flows.h) */
@@ -157,6 +178,11 @@ struct mw_tally {
 struct mw_tally *mw_tally_create(const struct mw_model *model, const struct mw_comms *comms,
                                  void (*progress)(uint64_t events));
 void mw_tally_free(struct mw_tally *tally);
+
+static inline int mw_is_rank(int64_t peer)
+{
+    return peer >= 0 && peer <= INT32_MAX;
+}
 
 unsigned mw_size_class(uint64_t bytes);
 /* Smallest and largest message of a size class. */

@@ -21,92 +21,15 @@ struct call_pair {
     int receives;
 };
 
-unsigned mw_size_class(uint64_t bytes)
-{
-    return bytes ? 64 - (unsigned)__builtin_clzll(bytes) : 0;
-}
-
-static int is_lifecycle(const char *name)
-{
-    static const char *const names[] = {"MPI_Init",         "MPI_Init_thread",      "MPI_Finalize",
-                                        "MPI_Session_init", "MPI_Session_finalize", "MPI_Abort"};
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (!strcmp(name, names[i]))
-            return 1;
-    return 0;
-}
-
-static struct mw_local_function *local_function(struct mw_process_tally *tally, uint64_t function)
-{
-    size_t at = mw_index_put(&tally->function_index, function);
-    if (at == tally->functions.count) {
-        struct mw_local_function *added = mw_vector_add(&tally->functions);
-        added->function = function;
-        added->lifecycle = is_lifecycle(mw_process_function_name(tally->process, function));
-    }
-    return &tally->functions.at[at];
-}
-
-static struct mw_amounts *function_amounts(struct mw_process_tally *tally, uint64_t function)
-{
-    return &local_function(tally, function)->amounts;
-}
-
-static struct mw_amounts *site_amounts(struct mw_process_tally *tally, uint64_t function,
-                                       uint64_t site)
-{
-    size_t at = mw_index_put(&tally->site_index, mw_mix(site) ^ function);
-    if (at == tally->sites.count) {
-        struct mw_local_site *added = mw_vector_add(&tally->sites);
-        added->function = function;
-        added->site = site;
-    }
-    return &tally->sites.at[at].amounts;
-}
-
-static struct mw_local_comm *local_comm(struct mw_process_tally *tally, int64_t id)
-{
-    size_t at = mw_index_put(&tally->comm_index, (uint64_t)id);
-    if (at == tally->comms.count)
-        mw_vector_add(&tally->comms)->id = id;
-    return &tally->comms.at[at];
-}
-
-static struct mw_local_pair *local_pair(struct mw_process_tally *tally, int64_t peer, int receives)
-{
-    size_t at = mw_index_put(&tally->pair_index, (uint64_t)peer << 1 | (unsigned)receives);
-    if (at == tally->pairs.count) {
-        struct mw_local_pair *added = mw_vector_add(&tally->pairs);
-        added->peer = peer;
-        added->receives = receives;
-    }
-    return &tally->pairs.at[at];
-}
-
-/* To a pair, and to its size class. */
 static void pair_count(struct mw_process_tally *tally, int64_t peer, int receives, uint64_t size,
                        uint64_t messages)
 {
-    struct mw_local_pair *pair = local_pair(tally, peer, receives);
-    uint32_t number = (uint32_t)(pair - tally->pairs.at);
-    unsigned class = mw_size_class(size);
-    size_t at = mw_index_put(&tally->class_index, (uint64_t)number << 7 | class);
-    pair->messages += messages;
-    pair->bytes += messages * size;
-    if (at == tally->classes.count)
-        *mw_vector_add(&tally->classes) = (struct mw_local_class){number, class, 0, 0};
-    tally->classes.at[at].messages += messages;
-    tally->classes.at[at].bytes += messages * size;
-}
-
-static int is_rank(int64_t peer)
-{
-    return peer >= 0 && peer <= INT32_MAX;
+    mw_local_pair_add(tally, peer, receives, mw_size_class(size), messages, messages * size);
 }
 
 static void count_send(struct mw_process_tally *tally, const struct mw_operation *operation)
 {
-    struct mw_local_comm *comm = local_comm(tally, operation->comm);
+    struct mw_local_comm *comm = mw_local_comm(tally, operation->comm);
     struct mw_size_total *size = &tally->sizes[mw_size_class(operation->bytes)];
     uint64_t messages = operation->starts ? 1 : (uint64_t)-1; /* a cancelled one is taken back */
     uint64_t bytes = messages * operation->bytes;
@@ -114,7 +37,7 @@ static void count_send(struct mw_process_tally *tally, const struct mw_operation
     comm->total.bytes += bytes;
     size->messages += messages;
     size->bytes += bytes;
-    if (is_rank(operation->peer)) {
+    if (mw_is_rank(operation->peer)) {
         pair_count(tally, operation->peer, 0, operation->bytes, messages);
     } else {
         int outside = operation->peer <= MW_PEER_OUTSIDE(0);
@@ -122,8 +45,8 @@ static void count_send(struct mw_process_tally *tally, const struct mw_operation
         pair->messages += messages;
         pair->bytes += bytes;
     }
-    function_amounts(tally, operation->function)->sent += bytes;
-    site_amounts(tally, operation->function, operation->site)->sent += bytes;
+    mw_local_function_amounts(tally, operation->function)->sent += bytes;
+    mw_local_site_amounts(tally, operation->function, operation->site)->sent += bytes;
     tally->total.amounts.sent += bytes;
 }
 
@@ -139,22 +62,22 @@ static void amounts_receive(struct mw_amounts *amounts, const struct mw_operatio
 
 static void count_receive(struct mw_process_tally *tally, const struct mw_operation *operation)
 {
-    if (is_rank(operation->peer)) {
+    if (mw_is_rank(operation->peer)) {
         pair_count(tally, operation->peer, 1, operation->bytes, 1);
-        local_pair(tally, operation->peer, 1)->upper += !operation->known;
+        mw_local_pair(tally, operation->peer, 1)->upper += !operation->known;
     }
-    amounts_receive(function_amounts(tally, operation->function), operation);
-    amounts_receive(site_amounts(tally, operation->function, operation->site), operation);
+    amounts_receive(mw_local_function_amounts(tally, operation->function), operation);
+    amounts_receive(mw_local_site_amounts(tally, operation->function, operation->site), operation);
     amounts_receive(&tally->total.amounts, operation);
 }
 
 static void count_collective(struct mw_process_tally *tally, const struct mw_operation *operation,
                              const struct mw_event *event)
 {
-    struct mw_local_comm *comm = local_comm(tally, operation->comm);
+    struct mw_local_comm *comm = mw_local_comm(tally, operation->comm);
     struct mw_size_total *size = &tally->sizes[mw_size_class(operation->bytes)];
-    struct mw_amounts *function = function_amounts(tally, operation->function);
-    struct mw_amounts *site = site_amounts(tally, operation->function, operation->site);
+    struct mw_amounts *function = mw_local_function_amounts(tally, operation->function);
+    struct mw_amounts *site = mw_local_site_amounts(tally, operation->function, operation->site);
     comm->total.collectives++;
     comm->total.collective_bytes += operation->bytes;
     size->collectives++;
@@ -174,9 +97,9 @@ static void count_collective(struct mw_process_tally *tally, const struct mw_ope
  * rank. */
 static void count_object(struct mw_process_tally *tally, const struct mw_operation *operation)
 {
-    struct mw_amounts *amounts[] = {function_amounts(tally, operation->function),
-                                    site_amounts(tally, operation->function, operation->site),
-                                    &tally->total.amounts};
+    struct mw_amounts *amounts[] = {
+        mw_local_function_amounts(tally, operation->function),
+        mw_local_site_amounts(tally, operation->function, operation->site), &tally->total.amounts};
     size_t count = operation->kind == MW_OPERATION_RMA ? 3 : 2;
     for (size_t i = 0; i < count; i++) {
         if (operation->kind == MW_OPERATION_READ) {
@@ -224,7 +147,7 @@ static void pair_add(struct call_pair *pair, const struct mw_operation *operatio
         pair->peer = operation->peer;
         pair->receives = receives;
     }
-    pair->several |= !message || !is_rank(operation->peer) || pair->peer != operation->peer ||
+    pair->several |= !message || !mw_is_rank(operation->peer) || pair->peer != operation->peer ||
                      pair->receives != receives;
 }
 
@@ -257,7 +180,7 @@ static void count_time(struct mw_process_tally *tally, const struct mw_event *ca
         class = MW_TIME_RMA;
     else if (kinds & files || call->kind == MW_EVENT_FILE)
         class = MW_TIME_IO;
-    else if (local_function(tally, call->function)->lifecycle)
+    else if (mw_local_function(tally, call->function)->lifecycle)
         class = MW_TIME_LIFE;
     if (call->flags & MW_EVENT_NESTED)
         return;
@@ -267,7 +190,7 @@ static void count_time(struct mw_process_tally *tally, const struct mw_event *ca
     tally->p2p_ticks += ticks;
     if (!pair->several) {
         tally->pair_ticks += ticks;
-        local_pair(tally, pair->peer, pair->receives)->ticks += ticks;
+        mw_local_pair(tally, pair->peer, pair->receives)->ticks += ticks;
     }
 }
 
@@ -287,6 +210,18 @@ static void note_last(struct mw_process_total *total, const struct mw_event *cal
     total->last_end = call->end;
     total->last_function = call->function;
     total->last_site = call->site;
+}
+
+static void count_call_region(struct mw_process_tally *tally, const struct mw_event *call,
+                              uint64_t ticks)
+{
+    if (tally->process->region_count == 0)
+        return;
+    if (mw_local_function(tally, call->function)->marks)
+        tally->region = call->tag > 0 ? (uint64_t)call->tag : 0;
+    if (!(call->flags & MW_EVENT_NESTED))
+        mw_local_region_add(tally, tally->region, call->kind == MW_EVENT_POLL ? call->polls : 1,
+                            ticks);
 }
 
 static void count_call(struct mw_process_tally *tally, struct mw_requests *requests,
@@ -325,14 +260,15 @@ static void count_call(struct mw_process_tally *tally, struct mw_requests *reque
         return;
     }
     if (kinds == 1u << MW_OPERATION_COLL && !(call->flags & MW_EVENT_NESTED))
-        local_comm(tally, collective_comm)->total.time += ticks;
-    amounts_call(function_amounts(tally, call->function), call, ticks);
-    amounts_call(site_amounts(tally, call->function, call->site), call, ticks);
+        mw_local_comm(tally, collective_comm)->total.time += ticks;
+    amounts_call(mw_local_function_amounts(tally, call->function), call, ticks);
+    amounts_call(mw_local_site_amounts(tally, call->function, call->site), call, ticks);
     amounts_call(&tally->total.amounts, call, ticks);
     count_time(tally, call, ticks, kinds, &pair);
     mw_flow_call(tally->flow, call,
                  mw_comms_peer(tally->all_comms, tally->number, call->comm, call->peer),
                  call->flags & MW_EVENT_NESTED ? 0 : ticks);
+    count_call_region(tally, call, ticks);
     note_last(&tally->total, call);
 }
 
@@ -374,7 +310,9 @@ struct mw_process_tally *mw_process_tally_create(const struct mw_comms *comms, s
     tally->process = mw_trace_process(model->trace, number);
     tally->flow = mw_flow_meter_create(tally->process);
     struct mw_stream *stream = mw_stream_open(model, tally->process);
+    struct mw_slices *slices = mw_slices_create(comms, number);
     while (mw_stream_next(stream, &thread, &record) == MW_OK) {
+        mw_slices_skip(slices, tally->speed, record->call.start, record->call.end);
         count_call(tally, requests, thread, record);
         if (progress && tally->events - told >= PROGRESS_STEP) {
             progress(tally->events - told);
@@ -383,9 +321,12 @@ struct mw_process_tally *mw_process_tally_create(const struct mw_comms *comms, s
     }
     if (progress)
         progress(tally->events - told);
+    mw_slices_skip(slices, tally->speed, UINT64_MAX, UINT64_MAX);
     tally->total.threads = mw_stream_threads(stream);
+    mw_tally_sums(tally, stream);
     tally->total.events_missing = mw_stream_missing(stream);
     tally->total.status = mw_stream_status(stream);
+    mw_slices_free(slices);
     keep_damage(tally, stream);
     tally->total.wall = wall_ticks(tally->process, tally->total.last_end);
     mw_stream_close(stream);
@@ -400,6 +341,7 @@ void mw_process_tally_free(struct mw_process_tally *tally)
     mw_index_free(&tally->pair_index);
     mw_index_free(&tally->class_index);
     mw_index_free(&tally->comm_index);
+    mw_index_free(&tally->region_index);
     mw_speed_meter_free(tally->speed);
     mw_flow_meter_free(tally->flow);
     free(tally->functions.at);
@@ -407,6 +349,7 @@ void mw_process_tally_free(struct mw_process_tally *tally)
     free(tally->pairs.at);
     free(tally->classes.at);
     free(tally->comms.at);
+    free(tally->regions.at);
     free(tally->damage.at);
     free(tally);
 }

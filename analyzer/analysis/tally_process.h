@@ -9,10 +9,12 @@
 #include "analyzer/analysis/tally_speed.h"
 
 struct mw_flow_meter;
+struct mw_stream;
 
 struct mw_local_function {
     uint64_t function;
     int lifecycle; /* begins or ends MPI */
+    int marks;     /* MPI_Pcontrol: says which region is open */
     struct mw_amounts amounts;
 };
 
@@ -39,6 +41,10 @@ struct mw_local_comm {
     uint64_t next;              /* instance */
 };
 
+struct mw_local_region {
+    uint64_t id, calls, ticks; /* in it, and in no region within */
+};
+
 struct mw_process_tally {
     size_t number;
     const struct mw_process *process;
@@ -49,6 +55,9 @@ struct mw_process_tally {
     MW_VECTOR(struct mw_local_pair) pairs;
     MW_VECTOR(struct mw_local_class) classes;
     MW_VECTOR(struct mw_local_comm) comms;
+    struct mw_index region_index;
+    MW_VECTOR(struct mw_local_region) regions;
+    uint64_t region; /* that is open, by the events so far; 0 none */
     struct mw_speed_meter *speed;
     struct mw_flow_meter *flow;
     MW_VECTOR(struct mw_event_damage) damage; /* texts go to the tally */
@@ -61,6 +70,28 @@ struct mw_process_tally {
 struct mw_process_tally *mw_process_tally_create(const struct mw_comms *comms, size_t number,
                                                  void (*progress)(uint64_t events));
 void mw_process_tally_free(struct mw_process_tally *tally);
+
+/* What it has counted, made where it is not there yet (tally_local.c). */
+struct mw_local_function *mw_local_function(struct mw_process_tally *tally, uint64_t function);
+struct mw_amounts *mw_local_function_amounts(struct mw_process_tally *tally, uint64_t function);
+struct mw_amounts *mw_local_site_amounts(struct mw_process_tally *tally, uint64_t function,
+                                         uint64_t site);
+struct mw_local_comm *mw_local_comm(struct mw_process_tally *tally, int64_t id);
+struct mw_local_pair *mw_local_pair(struct mw_process_tally *tally, int64_t peer, int receives);
+/* Messages to a pair and to its size class. */
+struct mw_local_pair *mw_local_pair_add(struct mw_process_tally *tally, int64_t peer, int receives,
+                                        unsigned class, uint64_t messages, uint64_t bytes);
+/* MPI calls and their time to the region that is open; id 0: none is. */
+void mw_local_region_add(struct mw_process_tally *tally, uint64_t id, uint64_t calls,
+                         uint64_t ticks);
+
+/* Calls of which only sums are known (tally_sums.c); when the stream has been read. */
+void mw_tally_sums(struct mw_process_tally *tally, const struct mw_stream *stream);
+
+/* Adds a process's regions to the tally (tally_regions.c), and calls and time of regions within
+ * when all are in. */
+void mw_tally_add_regions(struct mw_tally *tally, const struct mw_process_tally *from);
+void mw_tally_join_regions(struct mw_tally *tally);
 
 /* Of the tally, when all processes are in (tally_sizes.c). */
 void mw_tally_sort_classes(struct mw_tally *tally);

@@ -26,6 +26,7 @@ struct peer {
     unsigned span_count;
     uint64_t covered; /* ticks of spans that are no longer kept */
     uint64_t rate_bytes, rate_samples, rate_unsized;
+    int skipped; /* some of its messages are known in sums only */
 };
 
 struct mw_speed_meter {
@@ -174,6 +175,20 @@ void mw_speed_operation(struct mw_speed_meter *meter, const struct mw_operation 
     }
 }
 
+void mw_speed_skip(struct mw_speed_meter *meter, int64_t peer, uint64_t sends, uint64_t receives)
+{
+    struct peer *to = meter_peer(meter, peer);
+    to->skipped = 1;
+    meter->asked = -1;
+    if (sends) { /* the last of them may have gone before anything came */
+        int64_t lag = (int64_t)(to->receives - (to->sends + sends - 1));
+        if (lag < to->lag)
+            to->lag = lag;
+    }
+    to->sends += sends;
+    to->receives += receives;
+}
+
 static uint64_t to_ns(const struct mw_process *process, uint64_t ticks)
 {
     double ns = ticks ? mw_process_span_ns(process, ticks) : 0;
@@ -217,12 +232,15 @@ void mw_speed_merge(struct mw_tally *tally, const struct mw_speed_meter *meter, 
             to->half_median = (to_ns(process, peer_median(peer)) + 1) / 2;
         }
         uint64_t time = to_ns(process, peer_covered(peer));
-        if (!peer->rate_samples || !time)
+        /* the sender's sizes are those of all messages, the time is not */
+        uint64_t unsized = peer->skipped ? 0 : peer->rate_unsized;
+        uint64_t samples = peer->rate_samples - (peer->rate_unsized - unsized);
+        if (!samples || !time)
             continue;
         struct mw_pair_speed *from = tally_add(tally, peer->rank, own);
         from->rate_bytes = peer->rate_bytes;
-        from->rate_samples = peer->rate_samples;
-        from->rate_unsized = peer->rate_unsized;
+        from->rate_samples = samples;
+        from->rate_unsized = unsized;
         from->rate_time = time;
     }
 }

@@ -20,6 +20,18 @@ void mw_speed_meter_free(struct mw_speed_meter *meter);
 void mw_speed_operation(struct mw_speed_meter *meter, const struct mw_operation *operation,
                         const struct mw_event *call, int alone);
 
+/* Messages of which only sums are known. Of a slice of time, sends are to be told before the calls
+ * that ended after it began, receives after those that began before it ended: then no round trip is
+ * taken for one that it may not be. */
+void mw_speed_skip(struct mw_speed_meter *meter, int64_t peer, uint64_t sends, uint64_t receives);
+
+/* The slices of a process, and telling the meter of those that lie before a call. */
+struct mw_slices;
+struct mw_slices *mw_slices_create(const struct mw_comms *comms, size_t number);
+void mw_slices_skip(struct mw_slices *slices, struct mw_speed_meter *meter, uint64_t start,
+                    uint64_t end);
+void mw_slices_free(struct mw_slices *slices);
+
 /* Adds what was measured to the tally, under the rank `own` of the process. */
 void mw_speed_merge(struct mw_tally *tally, const struct mw_speed_meter *meter, int64_t own,
                     const struct mw_process *process);

@@ -12,7 +12,7 @@
 
 struct request {
     uint64_t number, thread;
-    int used;
+    int used, collective;
     enum mw_operation_kind kind;
     int64_t peer, comm, object;
     uint64_t bytes, received, function, site, start;
@@ -123,6 +123,7 @@ static void operation_complete(struct mw_requests *requests, uint64_t thread,
         operation->start = start.start;
         operation->received = start.received;
         operation->object = start.object;
+        operation->collective = start.collective;
     } else if (flags & (MW_EVENT_STATUS | MW_EVENT_MATCHED)) {
         operation->kind = MW_OPERATION_RECV;
         start.comm = event->comm;
@@ -164,6 +165,7 @@ static void operation_begin(struct mw_requests *requests, uint64_t thread, uint6
     operation->function = event->function;
     operation->site = site;
     operation->start = event->start;
+    operation->collective = (event->flags & MW_EVENT_COLLECTIVE) != 0;
     if (!request)
         return;
     struct request *slot = request_put(requests, thread, event->request);
@@ -173,6 +175,7 @@ static void operation_begin(struct mw_requests *requests, uint64_t thread, uint6
     slot->bytes = operation->bytes;
     slot->received = operation->received;
     slot->object = operation->object;
+    slot->collective = operation->collective;
     slot->function = event->function;
     slot->site = site;
     slot->start = event->start;

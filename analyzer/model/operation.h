@@ -24,6 +24,7 @@ struct mw_operation {
     int starts, ends; /* this event starts or completes it; a blocking one does both */
     int failed;       /* the call returned an error */
     int cancelled;    /* completed by cancellation: no message */
+    int collective;   /* READ, WRITE: over the processes of the file */
     int freed;        /* by MPI_Request_free: when it completed is not known */
     int64_t peer;     /* world rank or MW_PEER_*; of a collective: the root or -1 */
     int64_t comm;

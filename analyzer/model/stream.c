@@ -16,7 +16,8 @@ struct lane {
 struct mw_stream {
     MW_VECTOR(struct lane) lanes; /* a heap; the earliest end first */
     MW_VECTOR(mw_cursor *) cursors;
-    int taken; /* the first lane's record was given out */
+    MW_VECTOR(uint64_t) threads; /* of the cursors */
+    int taken;                   /* the first lane's record was given out */
     enum mw_status status;
 };
 
@@ -62,6 +63,7 @@ struct mw_stream *mw_stream_open(const struct mw_model *model, const struct mw_p
             continue;
         }
         *mw_vector_add(&stream->cursors) = lane.cursor;
+        *mw_vector_add(&stream->threads) = thread;
         status = mw_cursor_next(lane.cursor, &lane.record);
         if (status == MW_OK)
             *mw_vector_add(&stream->lanes) = lane;
@@ -135,11 +137,20 @@ size_t mw_stream_threads(const struct mw_stream *stream)
     return stream->cursors.count;
 }
 
+int mw_stream_has(const struct mw_stream *stream, uint64_t thread)
+{
+    for (size_t i = 0; i < stream->threads.count; i++)
+        if (stream->threads.at[i] == thread)
+            return 1;
+    return 0;
+}
+
 void mw_stream_close(struct mw_stream *stream)
 {
     for (size_t i = 0; i < stream->cursors.count; i++)
         mw_cursor_close(stream->cursors.at[i]);
     free(stream->cursors.at);
+    free(stream->threads.at);
     free(stream->lanes.at);
     free(stream);
 }

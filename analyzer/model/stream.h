@@ -24,6 +24,8 @@ enum mw_status mw_stream_status(const struct mw_stream *stream);
 size_t mw_stream_damage_count(const struct mw_stream *stream);
 const struct mw_damage *mw_stream_damage(const struct mw_stream *stream, size_t index);
 size_t mw_stream_threads(const struct mw_stream *stream);
+/* Whether that thread has events. */
+int mw_stream_has(const struct mw_stream *stream, uint64_t thread);
 void mw_stream_close(struct mw_stream *stream);
 
 #endif

@@ -24,9 +24,11 @@ json_t *mw_doc_report(const struct mw_doc_input *in)
     json_object_set_new(report, "nodes", mw_doc_nodes(in->model));
     json_object_set_new(report, "stack", mw_doc_stack(in->model));
     json_object_set_new(report, "findings", mw_doc_findings(in->findings, in->model));
+    json_object_set_new(report, "detail", mw_doc_detail(in));
     json_object_set_new(report, "time", mw_doc_time(in));
     json_object_set_new(report, "ranks", mw_doc_ranks(in));
     json_object_set_new(report, "calls", mw_doc_calls(in));
+    json_object_set_new(report, "regions", mw_doc_regions(in));
     json_object_set_new(report, "sites", mw_doc_sites(in));
     json_object_set_new(report, "sizes", mw_doc_sizes(in));
     json_object_set_new(report, "messages", mw_doc_messages(in));

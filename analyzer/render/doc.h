@@ -43,6 +43,9 @@ json_t *mw_doc_worlds(const struct mw_comms *comms);
 json_t *mw_doc_nodes(const struct mw_model *model);
 json_t *mw_doc_stack(const struct mw_model *model);
 json_t *mw_doc_time(const struct mw_doc_input *in);
+json_t *mw_doc_detail(const struct mw_doc_input *in);
+json_t *mw_doc_reduced_from(const struct mw_doc_input *in, size_t number); /* of a process */
+json_t *mw_doc_regions(const struct mw_doc_input *in);
 json_t *mw_doc_ranks(const struct mw_doc_input *in);
 json_t *mw_doc_calls(const struct mw_doc_input *in);
 json_t *mw_doc_sites(const struct mw_doc_input *in);
@@ -67,6 +70,8 @@ void mw_report_text(const json_t *report, FILE *out);
 void mw_text_traffic(const json_t *report, FILE *out);
 void mw_text_objects(const json_t *report, FILE *out);
 void mw_text_sites(const json_t *report, FILE *out);
+void mw_text_detail(const json_t *report, FILE *out);
+void mw_text_regions(const json_t *report, FILE *out);
 void mw_text_stuck(const json_t *report, FILE *out);
 void mw_text_environment(const json_t *report, FILE *out);
 void mw_text_health(const json_t *report, FILE *out);

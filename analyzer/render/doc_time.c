@@ -125,6 +125,7 @@ static json_t *doc_rank(const struct mw_doc_input *in, size_t number)
     json_object_set_new(entry, "events_missing", mw_json_count(total->events_missing));
     json_object_set_new(entry, "calls_missing", mw_json_count(total->calls_missing));
     json_object_set_new(entry, "operations_without_call", mw_json_count(total->incomplete));
+    json_object_set_new(entry, "reduced_from_s", mw_doc_reduced_from(in, number));
     json_object_set_new(entry, "one_sided",
                         mw_doc_object_amounts(&in->tally->flows->by_process[number], 0));
     json_object_set_new(entry, "files",

@@ -238,6 +238,25 @@ static void dump_objects(const struct mw_dump *dump, const struct mw_process *pr
     }
 }
 
+/* What mpiwatch cost itself. */
+static void dump_cost(const struct mw_dump *dump, const struct mw_process *process)
+{
+    const struct mw_cost *cost = &process->cost;
+    const struct {
+        const char *name;
+        uint64_t value;
+    } all[] = {
+        {"init_ns", cost->init_ns},       {"encode_ns", cost->encode_ns}, {"write_ns", cost->write_ns},
+        {"bytes", cost->bytes},           {"chunks", cost->chunks},       {"events", cost->events},
+        {"longest_ns", cost->longest_ns}, {"finalize_ns", cost->finalize_ns}, {"memory", cost->memory},
+        {"stamp_ps", cost->stamp_ps},
+    };
+    json_t *object = json_object();
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        json_object_set_new(object, all[i].name, mw_json_count(all[i].value));
+    dump_line(dump, "cost", with_process(process, object));
+}
+
 static void dump_state(const struct mw_dump *dump, const struct mw_process *process)
 {
     for (size_t i = 0; i < process->thread_count; i++)
@@ -267,6 +286,7 @@ static void dump_state(const struct mw_dump *dump, const struct mw_process *proc
                                    mw_json_number(call->instance, -1), "site",
                                    mw_json_count(call->site))));
     }
+    dump_cost(dump, process);
     for (size_t i = 0; i < process->health_count; i++)
         dump_line(
             dump, "health",
@@ -303,6 +323,7 @@ static enum mw_status dump_process(const struct mw_dump *dump, size_t number)
     dump_state(dump, process);
     dump_facts(dump, process);
     mw_dump_fabric(dump, process);
+    mw_dump_sums(dump, process);
     for (size_t i = 0; mw_model_thread(dump->model, process, i, &thread) == MW_OK; i++) {
         if (dump->thread >= 0 && (uint64_t)dump->thread != thread)
             continue;

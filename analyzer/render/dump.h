@@ -36,7 +36,12 @@ void mw_dump_line(const struct mw_dump *dump, const char *type, const struct mw_
 /* dump_fabric.c */
 void mw_dump_fabric(const struct mw_dump *dump, const struct mw_process *process);
 
+/* dump_sums.c */
+void mw_dump_sums(const struct mw_dump *dump, const struct mw_process *process);
+
 /* dump_events.c */
+const char *mw_dump_kind(uint64_t kind);
+json_t *mw_dump_flags(uint32_t flags);
 enum mw_status mw_dump_events(const struct mw_dump *dump, size_t process, uint64_t thread);
 
 #endif

@@ -34,6 +34,20 @@ static const char *kind_word(enum mw_event_kind kind)
     return (unsigned)kind < sizeof(kind_words) / sizeof(kind_words[0]) ? kind_words[kind] : "NONE";
 }
 
+const char *mw_dump_kind(uint64_t kind)
+{
+    return kind <= INT32_MAX ? kind_word((enum mw_event_kind)kind) : kind_word(0);
+}
+
+json_t *mw_dump_flags(uint32_t flags)
+{
+    json_t *words = json_array();
+    for (unsigned bit = 0; bit < FLAGS; bit++)
+        if (flags >> bit & 1)
+            json_array_append_new(words, json_string(flag_words[bit]));
+    return words;
+}
+
 /* A name as a JSON string; those of MPI functions need no escapes. */
 static void json_name(const char *name, FILE *out)
 {

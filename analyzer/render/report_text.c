@@ -304,6 +304,7 @@ static void text_head(const json_t *report, FILE *out)
     text_mpi(json_object_get(report, "stack"), out);
     text_libraries(json_object_get(report, "stack"), out);
     mw_text_recorded(processes, out);
+    mw_text_detail(report, out);
     text_ends(processes, out);
 }
 
@@ -488,6 +489,7 @@ void mw_report_text(const json_t *report, FILE *out)
     text_time(report, out);
     text_ranks(report, out);
     text_calls(report, out);
+    mw_text_regions(report, out);
     mw_text_sites(report, out);
     mw_text_traffic(report, out);
     mw_report_text_transports(report, out);

@@ -151,6 +151,16 @@ enum mw_chunk_type {
 #define MW_FIELDS_SPACE(X) \
     X(1, id) X(2, kind) X(3, runtime) X(4, device) X(5, note) X(6, calls) X(7, bytes)
 
+#define MW_FIELDS_REGION(X) \
+    X(1, id) X(2, parent) X(3, level) X(4, name) X(5, entries) X(6, time) X(7, since)
+#define MW_FIELDS_AGGREGATE(X)                                                                \
+    X(1, thread) X(2, number) X(3, start) X(4, end) X(5, why) X(6, row) X(7, last_function)   \
+    X(8, last_site) X(9, last_end)
+#define MW_FIELDS_ROW(X)                                                                      \
+    X(1, function) X(2, site) X(3, kind) X(4, flags) X(5, comm) X(6, peer) X(7, class)        \
+    X(8, region) X(9, calls) X(10, time) X(11, least) X(12, most) X(13, errors)               \
+    X(14, operations) X(15, bytes) X(16, bytes_in) X(17, next) X(18, object)
+
 #define MW_FIELD_ENUM_(chunk, number, id) MW_F_##chunk##_##id = number,
 enum mw_field_number {
 #define X(n, id) MW_FIELD_ENUM_(FILE, n, id)
@@ -303,6 +313,15 @@ enum mw_field_number {
 #define X(n, id) MW_FIELD_ENUM_(SPACE, n, id)
     MW_FIELDS_SPACE(X)
 #undef X
+#define X(n, id) MW_FIELD_ENUM_(REGION, n, id)
+    MW_FIELDS_REGION(X)
+#undef X
+#define X(n, id) MW_FIELD_ENUM_(AGGREGATE, n, id)
+    MW_FIELDS_AGGREGATE(X)
+#undef X
+#define X(n, id) MW_FIELD_ENUM_(ROW, n, id)
+    MW_FIELDS_ROW(X)
+#undef X
 };
 
 enum mw_clock_kind { MW_CLOCK_TSC = 1, MW_CLOCK_CNTVCT = 2, MW_CLOCK_MONOTONIC = 3 };
@@ -436,6 +455,12 @@ enum { MW_TAG_ANY = -1 };
 
 /* When it was looked (SOCKETS.when, PORTS.when, PLACEMENT.when). */
 enum mw_when { MW_WHEN_INIT = 1, MW_WHEN_DURING = 2, MW_WHEN_END = 3 };
+
+/* Flags of rows beside those of events (ROW.flags): each operation has bytes or bytes_in; else none. */
+enum mw_row_flag { MW_ROW_SENT = 1 << 24, MW_ROW_RECEIVED = 1 << 25 };
+
+/* Why calls were aggregated (AGGREGATE.why). */
+enum mw_aggregate_why { MW_WHY_SUMMARY = 1, MW_WHY_BUDGET = 2, MW_WHY_PCONTROL = 3 };
 
 enum mw_end_reason {
     MW_END_NONE = 0, /* an end before was none: recording goes on */

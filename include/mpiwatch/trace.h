@@ -345,6 +345,37 @@ struct mw_memory_space {
     uint64_t calls, bytes;
 };
 
+/* Calls of which only sums are kept (docs/format.md: AGGREGATE). */
+struct mw_aggregate_row {
+    uint64_t function, site;
+    uint64_t kind;  /* enum mw_event_kind of its operations; CALL: none */
+    uint64_t flags; /* enum mw_event_flag, mw_row_flag */
+    int64_t comm;   /* id; -1 none */
+    int64_t peer;
+    uint64_t size_class, region;
+    uint64_t calls, time, least, most, errors; /* time, least, most: clock ticks */
+    uint64_t operations, bytes, bytes_in;
+    uint64_t next;  /* one more than the highest instance of a collective; 0 none */
+    int64_t object; /* id of the window or file of kinds above POLL; -1 not known */
+};
+struct mw_aggregate { /* a slice of time of one thread */
+    uint64_t thread, number, start, end;
+    uint64_t why;   /* enum mw_aggregate_why */
+    uint64_t last_function, last_site, last_end; /* the thread's last aggregated call by then */
+    uint64_t weight; /* calls and operations of its rows in all */
+    const struct mw_aggregate_row *rows;
+    size_t row_count;
+};
+
+/* A part of the program that MPI_Pcontrol named. */
+struct mw_region {
+    uint64_t id, parent; /* parent: id of the region around it, 0 none */
+    int64_t level;
+    const char *name;
+    uint64_t entries, time; /* time: ticks in finished entries */
+    uint64_t since;         /* start of the entry that is open; 0: none is */
+};
+
 struct mw_process {
     uint64_t key;
     const char *host;
@@ -408,6 +439,9 @@ struct mw_process {
     uint64_t device_time;        /* when they were read */
     const char *devices_visible; /* which settings leave devices out */
     uint64_t world; /* equal in processes of one MPI_COMM_WORLD, as the launcher told; 0 not known */
+    const struct mw_aggregate *aggregates; /* by thread, then number */
+    const struct mw_region *regions;       /* by id */
+    size_t aggregate_count, region_count;
 };
 
 /* Processes, those with a rank first and by rank. */

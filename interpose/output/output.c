@@ -490,6 +490,11 @@ struct mw_map_thread *mw_output_thread_area(uint32_t index, uint64_t events,
     return mw_shared_thread(index, events, ring);
 }
 
+struct mw_map_group *mw_output_segment(struct mw_map_thread *area, uint32_t segment)
+{
+    return mw_shared_segment(area, segment);
+}
+
 int mw_output_thread_mapped(uint32_t index)
 {
     return index < MW_MAP_THREADS && mw_shared_path()[0] &&

@@ -34,6 +34,9 @@ void mw_output_raw(const uint8_t *chunks, size_t size);
 struct mw_map_thread *mw_output_thread_area(uint32_t index, uint64_t events,
                                             struct mw_raw_event **ring);
 
+/* Memory for a segment of sums of a thread, zeroed: in the mapping where the thread's area is there and there is room. NULL: no memory. */
+struct mw_map_group *mw_output_segment(struct mw_map_thread *area, uint32_t segment);
+
 /* Whether that area is in the mapping. */
 int mw_output_thread_mapped(uint32_t index);
 /* Writes what other threads left in the mapping that is not in the file. 0: it could not be read. */

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -138,19 +139,29 @@ static int open_again(int flags)
     return file;
 }
 
-static struct mw_map_thread *grow(uint32_t index, uint64_t size)
+/* More of the file, zeroed, at *at; under the lock. NULL: no file, or no room. */
+static void *extend(uint64_t size, uint64_t *at)
 {
     int file = open_again(O_RDWR);
     if (file < 0)
         return NULL;
-    uint64_t at = shared.size;
-    struct mw_map_thread *area = allocate(file, at, size) ? map(file, at, size) : NULL;
+    *at = shared.size;
+    void *memory = allocate(file, *at, size) ? map(file, *at, size) : NULL;
     close(file);
+    if (!memory)
+        return NULL;
+    shared.size = *at + size;
+    atomic_store(&shared.header->size, shared.size);
+    return memory;
+}
+
+static struct mw_map_thread *grow(uint32_t index, uint64_t size)
+{
+    uint64_t at;
+    struct mw_map_thread *area = extend(size, &at);
     if (!area)
         return NULL;
-    shared.size = at + size;
     area->ring_offset = at + pages(sizeof *area);
-    atomic_store(&shared.header->size, shared.size);
     atomic_store_explicit(&shared.header->thread_offset[index], at, memory_order_release);
     return area;
 }
@@ -177,6 +188,26 @@ struct mw_map_thread *mw_shared_thread(uint32_t index, uint64_t events, struct m
     }
     mw_lock_drop(&shared.lock);
     return area;
+}
+
+struct mw_map_group *mw_shared_segment(struct mw_map_thread *area, uint32_t segment)
+{
+    uint64_t size = pages(mw_map_segment_groups(segment) * sizeof(struct mw_map_group)), at;
+    int cancel;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    mw_lock_take(&shared.lock);
+    struct mw_map_group *groups = extend(size, &at);
+    if (groups) /* where the thread's area is not in the file, nobody looks for it */
+        atomic_store_explicit(&area->segment[segment], at, memory_order_release);
+    mw_lock_drop(&shared.lock);
+    if (!groups) {
+        groups = mw_pages(size);
+        if (shared.path[0])
+            mw_health("mapping-sums", "no room in /dev/shm for sums of calls: what was not written yet is lost if "
+                                      "the process is killed");
+    }
+    pthread_setcancelstate(cancel, NULL);
+    return groups;
 }
 
 int mw_shared_view(const struct mw_map_header **header, size_t *size)

@@ -10,6 +10,7 @@
  */
 #include "record/record.h"
 
+#include "record/aggregate.h"
 #include "record/callsite.h"
 #include "trace/names.h"
 
@@ -83,28 +84,33 @@ static enum nesting nesting_of(const struct mw_call *outer, const void *caller)
     return module && module->role == MW_MODULE_BINDING ? INSIDE_MPI : CALLBACK;
 }
 
+/* Decides whether the call makes sums. */
+static inline void reduce(struct mw_call *call)
+{
+    uint32_t reduced = atomic_load_explicit(&mw_recorder.reduced, memory_order_relaxed);
+    call->reduced = 0;
+    if (__builtin_expect(reduced != 0, 0))
+        mw_aggregate_begin(call, reduced);
+}
+
 /* The event of a call that did not return: what its slot knows of it. It ended at some time before now. (The slot is
  * that of the deepest call where more are open than there are slots for: those have none.) */
 static void left_event(struct mw_thread_state *thread, const struct mw_map_open *slot, int nested)
 {
-    struct mw_raw_event *event = mw_event_new(thread);
-    *event = (struct mw_raw_event){
-        .start = slot->start,
-        .end = mw_now(),
-        .flags = MW_EVENT_ERROR | (nested ? MW_EVENT_NESTED : 0),
-        .comm = slot->comm,
-        .peer = slot->peer,
-        .tag = slot->tag,
-        .site = slot->site,
-        .function = (uint16_t)slot->function,
-        .kind = MW_EVENT_CALL,
-    };
+    struct mw_call left = {.thread = thread,
+                           .function = (uint16_t)slot->function,
+                           .nested = (uint8_t)nested,
+                           .start = slot->start,
+                           .site = slot->site};
+    struct mw_raw_event detail = {.comm = slot->comm, .peer = slot->peer, .tag = slot->tag};
+    uint64_t end = mw_close(&left);
+    reduce(&left);
     if (slot->instance) { /* whether it was entered is not known */
-        event->kind = MW_EVENT_COLL;
-        event->flags |= MW_EVENT_COUNTED;
-        event->ordinal = slot->instance - 1;
+        detail.ordinal = slot->instance - 1;
+        mw_call_event(&left, end, MW_EVENT_COLL, MW_EVENT_ERROR | MW_EVENT_COUNTED, &detail);
+    } else {
+        mw_call_event(&left, end, MW_EVENT_CALL, MW_EVENT_ERROR, &detail);
     }
-    mw_event_commit(thread);
 }
 
 /* The innermost call in progress was left by a jump or an exception; the guard goes back to the one around it, which is
@@ -179,6 +185,7 @@ static int admit(struct mw_call *call, enum mw_function function, const void *ca
     call->caller = caller;
     call->frame = frame;
     call->request = NULL;
+    reduce(call);
     return 1;
 }
 
@@ -269,6 +276,10 @@ void mw_open(struct mw_call *call, uint32_t comm, int32_t peer, int32_t tag, uin
 void mw_call_event(struct mw_call *call, uint64_t end, int kind, uint32_t flags,
                    const struct mw_raw_event *detail)
 {
+    if (__builtin_expect(call->reduced != 0, 0)) {
+        mw_aggregate_event(call, end, kind, flags, detail);
+        return;
+    }
     struct mw_raw_event *event = mw_event_new(call->thread);
     *event = *detail;
     event->kind = (uint8_t)kind;
@@ -282,6 +293,10 @@ void mw_call_event(struct mw_call *call, uint64_t end, int kind, uint32_t flags,
 
 void mw_call_part(struct mw_call *call, int kind, uint32_t flags, const struct mw_raw_event *detail)
 {
+    if (__builtin_expect(call->reduced != 0, 0)) {
+        mw_aggregate_part(call, kind, flags, detail);
+        return;
+    }
     struct mw_raw_event *event = mw_event_new(call->thread);
     *event = *detail;
     event->kind = (uint8_t)kind;
@@ -290,6 +305,24 @@ void mw_call_part(struct mw_call *call, int kind, uint32_t flags, const struct m
     event->site = 0;
     event->start = event->end = 0;
     mw_event_commit(call->thread);
+}
+
+void mw_call_done(struct mw_call *call, uint64_t end, const struct mw_request *request,
+                  uint32_t flags, const struct mw_raw_event *detail)
+{
+    if (__builtin_expect(call->reduced != 0, 0))
+        mw_aggregate_done(call, end, request, flags, detail);
+    else
+        mw_call_event(call, end, MW_EVENT_DONE, flags, detail);
+}
+
+void mw_call_done_part(struct mw_call *call, const struct mw_request *request, uint32_t flags,
+                       const struct mw_raw_event *detail)
+{
+    if (__builtin_expect(call->reduced != 0, 0))
+        mw_aggregate_done_part(call, request, flags, detail);
+    else
+        mw_call_part(call, MW_EVENT_DONE, flags, detail);
 }
 
 void mw_call_failed(struct mw_call *call, uint64_t end, int rc)
@@ -303,6 +336,10 @@ void mw_call_failed(struct mw_call *call, uint64_t end, int rc)
 void mw_call_poll(struct mw_call *call, uint64_t end)
 {
     struct mw_thread_state *thread = call->thread;
+    if (__builtin_expect(call->reduced != 0, 0)) {
+        mw_aggregate_poll(call, end);
+        return;
+    }
     struct mw_raw_event *last = &thread->ring[(thread->next - 1) & thread->mask];
     uint64_t busy = end - call->start;
     uint32_t nested = call->nested ? MW_EVENT_NESTED : 0;

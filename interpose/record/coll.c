@@ -102,6 +102,7 @@ void mw_coll_close(struct mw_call *call, uint64_t end, const struct mw_coll_role
         struct mw_request request = request_of(call, role, &detail, flags);
         request.active = 1;
         request.number = detail.request = call->thread->requests++;
+        mw_request_started_by(&request, call);
         mw_request_add(mw_abi_load(mw_recorder.abi, call->request, 0), &request);
         flags |= MW_EVENT_REQUEST;
     }

@@ -3,6 +3,7 @@
  * Calls that complete requests: Wait*, Test*, Request_free, Cancel. MPI overwrites the handles of what it
  * completes, so they are copied before the call. Unsuccessful tests become polls.
  */
+#include "record/aggregate.h"
 #include "record/coll.h"
 #include "record/comms.h"
 #include "record/record.h"
@@ -15,6 +16,17 @@ enum { KEEP_MARK, KEEP_HANDLES };
 static const mw_handle *handles_of(const struct mw_call *call)
 {
     return call->keep.pointer[KEEP_HANDLES];
+}
+
+/* What was started by calls that made sums is completed by such, so that sums have both. */
+static void follow_reduced(struct mw_call *call, const mw_handle *handles, size_t count)
+{
+    if (__builtin_expect(
+            atomic_load_explicit(&mw_recorder.reduced_requests, memory_order_relaxed) == 0, 1))
+        return;
+    for (size_t i = 0; i < count && !call->reduced; i++)
+        if (mw_request_is_reduced(handles[i]))
+            mw_aggregate_begin(call, MW_REDUCED_PCONTROL);
 }
 
 /* Copies the handles and lends statuses where they may be needed: only a status tells what a wildcard
@@ -39,6 +51,7 @@ static void begin(struct mw_call *call, int given, const void *requests, void **
     thread->waited = handles;
     thread->waited_open = atomic_load_explicit(&thread->area->open_depth, memory_order_relaxed);
     thread->waited_count = handles ? count : 0;
+    follow_reduced(call, handles, thread->waited_count);
     mw_open(call, 0, MW_PEER_NONE, 0, 0);
 }
 
@@ -131,7 +144,7 @@ static void done_one(struct mw_call *call, uint64_t end, int index, const void *
         return;
     }
     describe(call, &request, status, &detail, &flags);
-    mw_call_event(call, end, MW_EVENT_DONE, flags, &detail);
+    mw_call_done(call, end, &request, flags, &detail);
 }
 
 /* One of several. `code`: its own error, 0 none. */
@@ -150,7 +163,7 @@ static void done_part(struct mw_call *call, mw_handle handle, const void *status
         detail.bytes = (uint64_t)(int64_t)code;
         detail.bytes_in = 0;
     }
-    mw_call_part(call, MW_EVENT_DONE, flags, &detail);
+    mw_call_done_part(call, &request, flags, &detail);
 }
 
 /* A call that failed: what MPI took out of the array has completed all the same, with an error. `one`: the status of a
@@ -380,7 +393,9 @@ static mw_handle handle_at(const void *request)
 
 void mw_request_free_begin(struct mw_call *call, void *request)
 {
-    call->keep.word[0] = handle_at(request);
+    mw_handle handle = handle_at(request);
+    call->keep.word[0] = handle;
+    follow_reduced(call, &handle, 1);
     mw_open(call, 0, MW_PEER_NONE, 0, 0);
 }
 
@@ -397,7 +412,7 @@ void mw_request_free_end(struct mw_call *call, int rc, void *request)
         mw_call_failed(call, end, rc);
     } else if (known && (freed.active || !(freed.flags & MW_EVENT_PERSISTENT))) {
         describe(call, &freed, NULL, &detail, &flags);
-        mw_call_event(call, end, MW_EVENT_DONE, flags | MW_EVENT_FREED, &detail);
+        mw_call_done(call, end, &freed, flags | MW_EVENT_FREED, &detail);
     } else {
         plain(call, end);
     }

@@ -8,6 +8,7 @@
 
 #include "output/output.h"
 #include "probe/probe.h"
+#include "record/aggregate.h"
 #include "record/record.h"
 
 #define ENCODER_LEVEL (-8)
@@ -37,6 +38,7 @@ static void end_chunk(struct mw_thread_state *thread)
         mw_output_events(chunk, size);
         thread->write_ticks += mw_now() - start;
         thread->chunks++;
+        mw_budget_check();
     }
     thread->flushed = thread->encoded;
     atomic_store_explicit(&thread->area->flushed, thread->flushed, memory_order_release);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "output/output.h"
+#include "record/aggregate.h"
 #include "record/coll.h"
 #include "record/objects.h"
 #include "record/requests.h"
@@ -135,20 +136,22 @@ void mw_file_move_end(struct mw_call *call, int rc, int kind, uint32_t collectiv
 }
 
 /* What a nonblocking call or the first half of a split one started. */
-static struct mw_request request_of(struct mw_call *call, int kind, uint64_t bytes)
+static struct mw_request request_of(struct mw_call *call, int kind, uint32_t flags, uint64_t bytes)
 {
     call->keep.word[KEEP_NUMBER] = call->thread->requests;
-    return (struct mw_request){
+    struct mw_request request = {
         .number = call->thread->requests++,
+        .flags = flags & MW_EVENT_COLLECTIVE,
         .kind = (uint8_t)kind,
         .origin = (uint16_t)call->thread->index,
         .active = 1,
         .comm = call->comm,
         .peer = call->peer,
         .tag = call->tag,
-        .function = call->function,
         .bytes = bytes,
     };
+    mw_request_started_by(&request, call);
+    return request;
 }
 
 void mw_file_start_begin(struct mw_call *call, int kind, uint32_t collective, uint32_t at,
@@ -164,7 +167,7 @@ void mw_file_start_end(struct mw_call *call, int rc, int kind, uint32_t collecti
     uint32_t flags = collective | at;
     if (rc == 0) {
         bytes = mw_bytes(call->thread, amount, datatype);
-        struct mw_request request = request_of(call, kind, bytes);
+        struct mw_request request = request_of(call, kind, flags, bytes);
         mw_request_add(mw_abi_load(mw_recorder.abi, call->request, 0), &request);
         flags |= MW_EVENT_REQUEST;
     }
@@ -186,9 +189,7 @@ void mw_file_begin_end(struct mw_call *call, int rc, int kind, uint32_t at, mw_h
     if (rc == 0) {
         bytes = mw_bytes(call->thread, amount, datatype);
         if (object) {
-            struct mw_request request = request_of(call, kind, bytes);
-            object->split.number = request.number;
-            object->split.origin = request.origin;
+            object->split.request = request_of(call, kind, flags, bytes);
             atomic_store_explicit(&object->split.active, 1, memory_order_release);
             flags |= MW_EVENT_REQUEST;
         }
@@ -200,7 +201,9 @@ void mw_file_end_begin(struct mw_call *call, int kind, mw_handle file, void **st
 {
     call->keep.word[KEEP_MARK] = call->thread->scratch_used;
     mw_status_borrow(call->thread, status, kind == MW_EVENT_READ);
-    call->keep.pointer[KEEP_OBJECT] = open_file(call, file);
+    struct mw_object *object = call->keep.pointer[KEEP_OBJECT] = open_file(call, file);
+    if (object && object->split.request.reduced) /* sums have both halves */
+        mw_aggregate_begin(call, MW_REDUCED_PCONTROL);
 }
 
 /* The second half completes the request of the first; where that was not seen, it is a call on the
@@ -215,11 +218,11 @@ void mw_file_end_end(struct mw_call *call, int rc, int kind, mw_handle file, voi
     if (!object || !atomic_exchange_explicit(&object->split.active, 0, memory_order_acquire)) {
         mw_object_event(call, end, MW_EVENT_FILE, MW_EVENT_COLLECTIVE, rc);
     } else {
-        detail.request = object->split.number;
-        detail.origin = (uint8_t)object->split.origin;
-        if (object->split.origin != call->thread->index)
-            flags |= MW_EVENT_FOREIGN | (uint32_t)(object->split.origin >> 8)
-                                            << MW_ORIGIN_HIGH_SHIFT;
+        const struct mw_request *request = &object->split.request;
+        detail.request = request->number;
+        detail.origin = (uint8_t)request->origin;
+        if (request->origin != call->thread->index)
+            flags |= MW_EVENT_FOREIGN | (uint32_t)(request->origin >> 8) << MW_ORIGIN_HIGH_SHIFT;
         if (rc != 0) {
             detail.bytes = (uint64_t)(int64_t)rc;
             flags |= MW_EVENT_ERROR;
@@ -227,7 +230,7 @@ void mw_file_end_end(struct mw_call *call, int rc, int kind, mw_handle file, voi
             detail.bytes_in = mw_status_read(known).bytes;
             flags |= MW_EVENT_STATUS;
         }
-        mw_call_event(call, end, MW_EVENT_DONE, flags, &detail);
+        mw_call_done(call, end, request, flags, &detail);
     }
     call->thread->scratch_used = call->keep.word[KEEP_MARK];
     mw_leave(call);

@@ -9,7 +9,9 @@
 #include <sys/mman.h>
 
 #include "output/output.h"
+#include "record/aggregate.h"
 #include "record/coll.h"
+#include "record/pace.h"
 #include "trace/fields.h"
 
 #define MEMORY_MOST ((size_t)64 << 20) /* of all arrays */
@@ -30,7 +32,8 @@ static struct mw_flow_table *tables;   /* the newest first */
 static struct mw_flow_table *position; /* of the step; NULL: the first */
 static size_t memory_used;
 static _Atomic int changed;
-static _Atomic uint64_t last_time;
+static _Atomic uint64_t due; /* the next step */
+static struct mw_pace pace = {.period = EVERY_NS};
 static struct mw_lock lock;
 
 static void no_room(void)
@@ -180,7 +183,7 @@ void mw_flows_flush(void)
     if (!atomic_load_explicit(&changed, memory_order_relaxed))
         return;
     uint64_t now = mw_clock_ns(CLOCK_MONOTONIC);
-    if (now - atomic_load_explicit(&last_time, memory_order_relaxed) < EVERY_NS)
+    if (now < atomic_load_explicit(&due, memory_order_relaxed))
         return;
     mw_lock_take(&lock);
     if (!position) {
@@ -196,10 +199,12 @@ void mw_flows_flush(void)
         if (!position->at)
             position = position->next;
     }
-    if (position) /* the next call goes on */
+    if (position) { /* the next call goes on */
         atomic_store_explicit(&changed, 1, memory_order_relaxed);
-    else
-        atomic_store_explicit(&last_time, now, memory_order_relaxed);
+    } else {
+        mw_pace_next(&pace, now, atomic_load(&mw_recorder.reduced) & MW_REDUCED_BUDGET);
+        atomic_store_explicit(&due, pace.due, memory_order_relaxed);
+    }
     mw_lock_drop(&lock);
 }
 

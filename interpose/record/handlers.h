@@ -20,6 +20,13 @@ enum mw_mode { MW_BLOCKS, MW_STARTS, MW_PREPARES }; /* MPI_X, MPI_Ix, MPI_X_init
 
 struct mw_thread_state;
 
+/* What the parts of a call that makes sums were (record/aggregate.h). */
+struct mw_call_parts {
+    uint32_t count, comm;
+    int32_t peer;
+    uint8_t kind, several;
+};
+
 /* One call in progress; lives in the wrapper's frame. */
 struct mw_call {
     int recorded;       /* handlers are to be called */
@@ -30,9 +37,11 @@ struct mw_call {
     const void *caller, *frame;  /* return address and frame address of the wrapper */
     const struct mw_call *outer; /* the guard's value to restore */
     void *request;              /* MW_STARTS, MW_PREPARES: where MPI puts the request */
-    uint64_t start;
+    uint64_t start, end;
     uint32_t site, comm, instance; /* comm: id + 1 */
     int32_t peer, tag;
+    uint32_t reduced; /* makes sums instead of events: enum mw_aggregate_why; 0: events */
+    struct mw_call_parts parts; /* where it does */
     union { /* what a begin handler hands to its end handler */
         uint64_t word[8];
         void *pointer[8];

@@ -143,7 +143,8 @@ void mw_mrecv_start_end(struct mw_call *call, int rc, int64_t count, mw_handle d
     detail.request = call->thread->requests++;
     matched.number = detail.request;
     matched.origin = (uint16_t)call->thread->index;
-    matched.function = call->function;
+    mw_request_started_by(&matched, call);
+    matched.bytes_in = detail.bytes_in;
     matched.active = 1;
     mw_request_add(mw_abi_load(mw_recorder.abi, call->request, 0), &matched);
     mw_call_event(call, end, MW_EVENT_RECV, flags | MW_EVENT_REQUEST, &detail);

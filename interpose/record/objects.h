@@ -8,12 +8,12 @@
 #define MW_RECORD_OBJECTS_H
 
 #include "record/comms.h"
+#include "record/requests.h"
 
 /* The operation that MPI_File_..._begin started; MPI allows one a file. */
 struct mw_split {
     _Atomic int active;
-    uint32_t number; /* of its request */
-    uint16_t origin;
+    struct mw_request request; /* that its first half has started */
 };
 
 struct mw_object {

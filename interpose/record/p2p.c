@@ -70,11 +70,11 @@ static void start_request(struct mw_call *call, int kind, uint32_t *flags,
         .comm = detail->comm,
         .peer = detail->peer,
         .tag = detail->tag,
-        .function = call->function,
         .bytes = detail->bytes,
         .bytes_in = detail->bytes_in,
         .comm_entry = comm,
     };
+    mw_request_started_by(&request, call);
     detail->request = request.number;
     *flags |= MW_EVENT_REQUEST;
     mw_request_add(mw_abi_load(mw_recorder.abi, call->request, 0), &request);
@@ -370,7 +370,7 @@ static int start_one(struct mw_call *call, mw_handle handle, struct mw_raw_event
 {
     struct mw_request request;
     uint32_t number = call->thread->requests;
-    if (!mw_request_start(handle, (uint16_t)call->thread->index, number, &request))
+    if (!mw_request_start(handle, call, number, &request))
         return 0;
     call->thread->requests++;
     *detail = (struct mw_raw_event){.comm = request.comm,

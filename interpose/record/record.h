@@ -34,6 +34,9 @@ struct mw_recorder {
     /* Receives for any source or tag, reads of files, and cancelled requests, that are under way: only a status tells what
      * they did. */
     _Atomic uint32_t status_needs;
+    /* Why calls make sums instead of events (record/aggregate.h), and how many requests under way were started
+     * so while MPI_Pcontrol had it: what completes them makes sums as well. */
+    _Atomic uint32_t reduced, reduced_requests;
 };
 extern struct mw_recorder mw_recorder;
 
@@ -62,6 +65,8 @@ struct mw_type_size {
 struct mw_ordinals;
 struct mw_comm_entry;
 struct mw_object;
+struct mw_sums;
+struct mw_request;
 
 /* What one thread owns. Only that thread touches it, but for `area`, which readers watch. */
 struct mw_thread_state {
@@ -80,6 +85,8 @@ struct mw_thread_state {
     uint32_t requests; /* number of the next request of this thread */
     struct mw_callsite_cache *sites;
     struct mw_ordinals *ordinals;
+    struct mw_sums *sums; /* NULL before the first call that makes some */
+    int sums_refused;           /* there is no memory for them */
     uint8_t *scratch[MW_SCRATCH_BLOCKS]; /* a stack of bytes for copies of request arrays */
     size_t scratch_used;
     const mw_handle *waited; /* in scratch: what the innermost Wait or Test in progress was given */
@@ -127,13 +134,18 @@ void mw_open(struct mw_call *call, uint32_t comm, int32_t peer, int32_t tag, uin
 /* First step of an end handler: the end time. */
 static inline uint64_t mw_close(struct mw_call *call)
 {
-    return mw_now();
+    return call->end = mw_now();
 }
 /* Appends the call's own event. `event` is filled by the caller but for times, function, site and NESTED. */
 void mw_call_event(struct mw_call *call, uint64_t end, int kind, uint32_t flags,
                    const struct mw_raw_event *detail);
 /* Appends a part (PART is added). */
 void mw_call_part(struct mw_call *call, int kind, uint32_t flags, const struct mw_raw_event *detail);
+/* The completion of a request, as the call's own event or a part of it. */
+void mw_call_done(struct mw_call *call, uint64_t end, const struct mw_request *request,
+                  uint32_t flags, const struct mw_raw_event *detail);
+void mw_call_done_part(struct mw_call *call, const struct mw_request *request, uint32_t flags,
+                       const struct mw_raw_event *detail);
 /* A call that failed: CALL with ERROR and the code. */
 void mw_call_failed(struct mw_call *call, uint64_t end, int rc);
 /* One more unsuccessful poll. */

@@ -2,6 +2,8 @@
 /* Requests under way; see requests.h. */
 #include "record/requests.h"
 
+#include "record/aggregate.h"
+
 #define STRIPES 64u
 #define BUCKETS 64u /* of a stripe at first */
 #define SLAB 64u    /* nodes taken from the kernel at a time */
@@ -142,6 +144,20 @@ static void count_status_needs(uint32_t change)
         atomic_fetch_add_explicit(&mw_recorder.status_needs, change, memory_order_relaxed);
 }
 
+/* Requests that a call which makes sums has started are counted while detail may come back. */
+static void count_reduced(const struct mw_request *request, uint32_t change)
+{
+    if (request->reduced)
+        atomic_fetch_add_explicit(&mw_recorder.reduced_requests, change, memory_order_relaxed);
+}
+
+void mw_request_started_by(struct mw_request *request, const struct mw_call *call)
+{
+    request->function = call->function;
+    request->site = call->site;
+    request->reduced = call->reduced == MW_WHY_PCONTROL;
+}
+
 void mw_request_add(mw_handle handle, const struct mw_request *request)
 {
     struct stripe *stripe = stripe_lock(handle);
@@ -152,6 +168,8 @@ void mw_request_add(mw_handle handle, const struct mw_request *request)
         insert(stripe, node);
     }
     mw_lock_drop(&stripe->lock);
+    if (node && request->reduced)
+        count_reduced(request, 1);
     if (node)
         count_status_needs(needs(request));
     else
@@ -189,9 +207,11 @@ int mw_request_take(mw_handle handle, uint16_t origin, struct mw_request *reques
         if (removed)
             unlink_node(stripe, link, before, node);
         else
-            node->request.active = node->request.cancelled = 0;
+            node->request.active = node->request.cancelled = node->request.reduced = 0;
     }
     mw_lock_drop(&stripe->lock);
+    if (taken)
+        count_reduced(request, -1u);
     if (removed)
         count_status_needs(-needs(request));
     else if (taken)
@@ -209,17 +229,31 @@ int mw_request_peek(mw_handle handle, struct mw_request *request)
     return node != NULL;
 }
 
-int mw_request_start(mw_handle handle, uint16_t origin, uint32_t number, struct mw_request *request)
+int mw_request_is_reduced(mw_handle handle)
+{
+    struct stripe *stripe = stripe_lock(handle);
+    const struct node *node = *find(stripe, handle);
+    while (node && !node->request.reduced)
+        node = node->later;
+    mw_lock_drop(&stripe->lock);
+    return node != NULL;
+}
+
+int mw_request_start(mw_handle handle, const struct mw_call *call, uint32_t number, struct mw_request *request)
 {
     struct stripe *stripe = stripe_lock(handle);
     struct node *node = *find(stripe, handle);
     if (node && !(node->request.flags & MW_EVENT_PERSISTENT))
         node = NULL;
     if (node) {
+        if (node->request.active) /* the program's error; MPI lets it pass */
+            count_reduced(&node->request, -1u);
         node->request.active = 1;
         node->request.uses++;
-        node->request.origin = origin;
+        node->request.origin = (uint16_t)call->thread->index;
         node->request.number = number;
+        mw_request_started_by(&node->request, call);
+        count_reduced(&node->request, 1);
         *request = node->request;
     }
     mw_lock_drop(&stripe->lock);
@@ -236,8 +270,10 @@ int mw_request_forget(mw_handle handle, struct mw_request *request)
         unlink_node(stripe, link, NULL, *link);
     }
     mw_lock_drop(&stripe->lock);
-    if (found)
+    if (found) {
         count_status_needs(-needs(request));
+        count_reduced(request, -1u);
+    }
     return found;
 }
 
@@ -259,13 +295,16 @@ void mw_request_abandon(mw_handle handle)
     struct node **link = find(stripe, handle);
     int removed = 0;
     if (*link && ((*link)->request.flags & MW_EVENT_PERSISTENT)) {
-        (*link)->request.active = 0;
+        count_reduced(&(*link)->request, -1u);
+        (*link)->request.active = (*link)->request.reduced = 0;
     } else if (*link) {
         request = (*link)->request;
         unlink_node(stripe, link, NULL, *link);
         removed = 1;
     }
     mw_lock_drop(&stripe->lock);
-    if (removed)
+    if (removed) {
         count_status_needs(-needs(&request));
+        count_reduced(&request, -1u);
+    }
 }

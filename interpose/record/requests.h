@@ -20,7 +20,9 @@ struct mw_request {
     uint8_t cancelled;   /* MPI_Cancel was called */
     uint32_t comm;       /* id + 1 */
     int32_t peer, tag;
-    uint16_t function;   /* persistent: that prepared it */
+    uint16_t function;   /* that started it; persistent: or, before that, prepared it */
+    uint8_t reduced;     /* started by a call that made sums while only MPI_Pcontrol had it so */
+    uint32_t site;       /* where it was started */
     uint32_t part;       /* partitioned: mw_part_number; 0 it is none */
     uint32_t uses;       /* persistent: how often it was started */
     uint64_t bytes, bytes_in;
@@ -33,8 +35,12 @@ void mw_request_add(mw_handle handle, const struct mw_request *request);
 /* The oldest request of this handle. take: a persistent one stays and becomes inactive, any other is forgotten. 0: unknown or inactive. */
 int mw_request_take(mw_handle handle, uint16_t origin, struct mw_request *request);
 int mw_request_peek(mw_handle handle, struct mw_request *request);
-/* Persistent: marks it started with this number. Returns what was prepared. */
-int mw_request_start(mw_handle handle, uint16_t origin, uint32_t number, struct mw_request *request);
+/* Persistent: marks it started with this number by this call. Returns what was prepared. */
+int mw_request_start(mw_handle handle, const struct mw_call *call, uint32_t number, struct mw_request *request);
+/* Notes which call starts a request that is being described. */
+void mw_request_started_by(struct mw_request *request, const struct mw_call *call);
+/* Whether a request of this handle is `reduced`. */
+int mw_request_is_reduced(mw_handle handle);
 /* Forgets it, persistent or not. */
 int mw_request_forget(mw_handle handle, struct mw_request *request);
 void mw_request_mark_cancelled(mw_handle handle);

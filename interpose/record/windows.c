@@ -130,10 +130,10 @@ static void start_access(struct mw_call *call, struct mw_raw_event *detail, uint
         .comm = detail->comm,
         .peer = detail->peer,
         .tag = detail->tag,
-        .function = call->function,
         .bytes = detail->bytes,
         .bytes_in = detail->bytes_in,
     };
+    mw_request_started_by(&request, call);
     detail->request = request.number;
     *flags |= MW_EVENT_REQUEST;
     mw_request_add(mw_abi_load(mw_recorder.abi, call->request, 0), &request);

@@ -40,4 +40,7 @@ void dump_topology(const struct mw_topology *topology);
 void dump_placement(const struct mw_placement *look);
 void dump_devices(const struct mw_process *process);
 
+/* dump_sums.c */
+void dump_sums(const struct mw_process *process);
+
 #endif

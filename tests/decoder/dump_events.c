@@ -237,6 +237,7 @@ static int dump_processes(const mw_trace *trace, int with_events)
         for (size_t p = 0; p < all[i]->placement_count; p++)
             dump_placement(&all[i]->placements[p]);
         dump_devices(all[i]);
+        dump_sums(all[i]);
         for (size_t t = 0; !failed && t < all[i]->thread_count; t++)
             failed = dump_thread(trace, all[i], &all[i]->threads[t], with_events);
     }

@@ -49,6 +49,7 @@ class Process:
         self.windows, self.iofiles, self.flows, self.flow_time = {}, {}, {}, 0
         self.topology, self.placements, self.spaces = None, {}, {}
         self.devices, self.device_time, self.visible = {}, 0, ""
+        self.regions, self.aggregates = {}, {}
         self.chunks = []     # of events
 
     def add(self, name, fields, place):
@@ -199,6 +200,15 @@ class Process:
     def add_buffer(self, fields):
         for space in fields["space"]:
             self.spaces[space["id"]] = space
+
+    def add_region(self, fields):
+        self.regions[fields["id"]] = fields
+
+    def add_aggregate(self, fields):
+        fields["weight"] = sum(row["calls"] + row["operations"] for row in fields["row"]) & MASK
+        known = self.aggregates.get((fields["thread"], fields["number"]))
+        if known is None or fields["weight"] >= known["weight"]:
+            self.aggregates[fields["thread"], fields["number"]] = fields
 
     def open_calls(self):
         end = self.last.get("END")
@@ -596,6 +606,20 @@ def print_devices(process):
              device=less_one(row["device"]), **pick(row, "note", "calls", "bytes"))
 
 
+ROW = ("function", "site", "kind", "flags", "comm", "peer", "class", "region", "calls", "time",
+       "least", "most", "errors", "operations", "bytes", "bytes_in", "next", "object")
+
+
+def print_sums(process):
+    for _, region in sorted(process.regions.items()):
+        emit("region", **pick(region, "id", "parent", "level", "name", "entries", "time", "since"))
+    for _, part in sorted(process.aggregates.items()):
+        emit("aggregate", **pick(part, "thread", "number", "start", "end", "why", "last_function",
+                                 "last_site", "last_end"))
+        for row in part["row"]:
+            emit("row", **pick(row, *ROW))
+
+
 def print_thread(process, thread, with_events):
     known = process.threads.get(thread, read_list(b"", CHUNKS["THREAD"]))
     emit("thread", thread=thread, tid=known["tid"], name=known["name"],
@@ -631,9 +655,11 @@ def print_trace(trace, with_events):
         print_topology(process)
         print_placements(process)
         print_devices(process)
+        print_sums(process)
         opened = process.open_calls()
         threads = set(process.threads) | {chunk.thread for chunk in process.chunks if chunk.count}
         threads |= {call["thread"] for call in opened["call"]} if opened else set()
+        threads |= {thread for thread, _ in process.aggregates}
         for thread in sorted(threads):
             print_thread(process, thread, with_events)
 

@@ -18,7 +18,8 @@ TYPES = dict(enumerate(
     "FILE JOB PROCESS RANK CLOCK MODULES SITES COMM EVENTS COUNTS OPEN HEALTH ENVIRONMENT END "
     "COST THREAD".split(), 1))
 TYPES.update({19: "ATTEMPT", 20: "ENDPOINT", 21: "LOG", 22: "SOCKETS", 23: "PORTS", 24: "WINDOW",
-              25: "IOFILE", 17: "TOPOLOGY", 18: "PLACEMENT", 28: "DEVICE", 29: "BUFFER", 31: "CMA", 32: "CHOICE", 33: "FLOW"})
+              25: "IOFILE", 26: "REGION", 27: "AGGREGATE", 17: "TOPOLOGY", 18: "PLACEMENT",
+              28: "DEVICE", 29: "BUFFER", 31: "CMA", 32: "CHOICE", 33: "FLOW"})
 
 CALL, SEND, RECV, DONE, COLL, POLL = range(1, 7)
 RMA, EPOCH, READ, WRITE, FILE = range(8, 13)
@@ -188,6 +189,9 @@ CONNECTION = describe("1 local:bytes 2 remote:bytes 3 sent 4 received 5 rtt 6 re
 PORT = describe("1 name:text 2 kind:text 3 number 4 received 5 sent 6 rate 7 state:text 8 errors "
                 "9 address:text")
 CMA_PEER = describe("1 pid 2 reads 3 read 4 writes 5 written 6 refused 7 error 8 error_time")
+ROW = describe("1 function 2 site 3 kind 4 flags 5 comm:signed 6 peer:signed 7 class 8 region "
+               "9 calls 10 time 11 least 12 most 13 errors 14 operations 15 bytes 16 bytes_in "
+               "17 next 18 object:signed")
 CHOICE_ITEM = describe("1 what:text 2 name:text 3 how:text 4 source:text")
 SLIT = describe("1 node 4 memory") + [Field(2, "distance", "packed"),
                                       Field(3, "cpus", "packed", group=2)]
@@ -258,6 +262,9 @@ CHUNKS = {
         Field(16, "foreign", "record", True, FOREIGN)],
     "DEVICE": describe("2 time 3 visible:text") + [Field(1, "device", "record", True, GPU_DEVICE)],
     "BUFFER": [Field(1, "space", "record", True, SPACE)],
+    "REGION": describe("1 id 2 parent 3 level:signed 4 name:text 5 entries 6 time 7 since"),
+    "AGGREGATE": describe("1 thread 2 number 3 start 4 end 5 why 7 last_function 8 last_site "
+                          "9 last_end") + [Field(6, "row", "record", True, ROW)],
 }
 
 

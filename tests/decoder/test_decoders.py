@@ -73,7 +73,7 @@ class Decoders(unittest.TestCase):
 
     def test_any_byte_changed(self):
         generator = random.Random(SEED)
-        for name in ("full.mpiw", "fabric.mpiw", "placement.mpiw"):
+        for name in ("full.mpiw", "fabric.mpiw", "placement.mpiw", "aggregates.mpiw"):
             content = read(os.path.join(GOLDEN, name))
             for _ in range(150):
                 changed = bytearray(content)
@@ -90,8 +90,8 @@ class Decoders(unittest.TestCase):
         for seed in range(SEED, SEED + 60):
             maker = Random(seed, few=True)
             kinds = maker.random.choices(("ATTEMPT", "ENDPOINT", "LOG", "SOCKETS", "PORTS", "CMA",
-                                          "CHOICE", "TOPOLOGY", "PLACEMENT", "DEVICE", "BUFFER"),
-                                         k=90)
+                                          "CHOICE", "TOPOLOGY", "PLACEMENT", "DEVICE", "BUFFER",
+                                          "REGION", "AGGREGATE"), k=100)
             self.same(b"".join(map(maker.metadata, kinds)), f"seed {seed}")
 
     def test_chunks_in_any_arrangement(self):

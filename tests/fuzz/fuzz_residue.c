@@ -13,14 +13,16 @@
 #include "trace/residue.h"
 
 enum {
-    OUTBOX = 24576,
+    OUTBOX = 32768,
     OUTBOX_SIZE = 8192,
     AREAS = OUTBOX + OUTBOX_SIZE,
     RING = 256,
     RING_AT = 12288, /* in an area */
     AREA = RING_AT + RING * (int)sizeof(struct mw_raw_event),
     THREADS = 2,
-    SIZE = AREAS + THREADS * AREA,
+    SUMS = AREAS + THREADS * AREA, /* the first segments of the first thread */
+    SEGMENTS = 4,
+    SIZE = SUMS + (int)(MW_MAP_SEGMENT * sizeof(struct mw_map_group)),
 };
 _Static_assert(sizeof(struct mw_map_header) <= OUTBOX, "room for the header");
 _Static_assert(sizeof(struct mw_map_thread) <= RING_AT, "room for a thread");
@@ -50,6 +52,31 @@ static void template_thread(int index)
                                         .function = (uint16_t)(i % 9)};
 }
 
+static void template_sums(void)
+{
+    struct mw_map_header *header = (struct mw_map_header *)right;
+    struct mw_map_thread *thread = (struct mw_map_thread *)(right + AREAS);
+    struct mw_map_group *group = (struct mw_map_group *)(right + SUMS);
+    for (uint32_t s = 0, g = 0; s < SEGMENTS; g += mw_map_segment_groups(s++))
+        thread->segment[s] = SUMS + g * sizeof(struct mw_map_group);
+    for (uint32_t g = 0; g < MW_MAP_SEGMENT; g++) {
+        group[g].number = g;
+        group[g].why = g % 2 ? MW_WHY_BUDGET : 0;
+        group[g].used = g == 1 ? MW_MAP_ROWS : 3;
+        for (uint32_t i = 0; i < group[g].used; i++)
+            group[g].row[i] =
+                (struct mw_map_row){.key = {.function = (uint16_t)i, .kind = MW_EVENT_SEND},
+                                    .calls = i,
+                                    .bytes = UINT64_MAX};
+    }
+    header->region_count = 2;
+    for (uint32_t i = 0; i < 2; i++) {
+        memset(header->region[i].name, 'x', i ? MW_MAP_REGION : 5);
+        header->region[i].level = 2 + (int32_t)i;
+        header->region[i].parent = i;
+    }
+}
+
 static void template_make(void)
 {
     struct mw_map_header *header = (struct mw_map_header *)right;
@@ -75,6 +102,7 @@ static void template_make(void)
         header->thread_offset[i] = (uint64_t)(AREAS + i * AREA);
         template_thread(i);
     }
+    template_sums();
 }
 
 /* Events that the encoder made must be decoded whole, unless their kind or flags were nonsense. */

@@ -660,14 +660,55 @@ def worlds():
     return out + chunk("COMM", number(1, 2), number(2, 19), strangers, process=B)
 
 
+def aggregates():
+    """Sums instead of calls: all fields, slices that were written twice, regions that grow."""
+    out = process_chunk(A, 0) + rank_chunk(A, 0) + clock_chunk(A, 1000, 500)
+    send = {"function": 1, "site": 2, "kind": w.SEND, "flags": 0, "comm": 0, "peer": 1, "class": 4,
+            "region": 1, "calls": 10, "time": 500, "least": 20, "most": 90, "operations": 10,
+            "bytes": 80}
+    wait = {"function": 30, "site": 3, "kind": w.RECV, "comm": -1, "peer": -2, "calls": 4,
+            "time": 900, "least": 100, "most": 400}
+    done = {"function": 2, "kind": w.RECV, "flags": w.STATUS, "peer": 1, "class": 7,
+            "operations": 8, "bytes_in": 512}
+    coll = {"function": 60, "kind": w.COLL, "comm": 7, "peer": -1, "calls": 2, "time": 70,
+            "least": 30, "most": 40, "operations": 2, "bytes": 16, "bytes_in": 32, "next": 14}
+    poll = {"function": 34, "kind": w.POLL, "peer": -1, "calls": MASK, "time": MASK, "most": MASK}
+    error = {"function": 71, "kind": w.CALL, "flags": w.ERROR | w.NESTED, "comm": -1,
+             "peer": -(1 << 63), "class": 65, "region": MASK, "calls": 1, "errors": 1}
+    got = {"function": 106, "site": 1, "kind": w.RMA, "flags": w.ROW_RECEIVED, "peer": 1, "class": 7,
+           "calls": 2, "time": 20, "least": 9, "most": 11, "operations": 2, "bytes_in": 160}
+    read = {"function": 361, "kind": w.READ, "flags": w.STATUS | w.COLLECTIVE, "peer": -2,
+            "class": 5, "operations": 3, "bytes": 51, "object": 1}
+    waited = {"function": 30, "kind": w.READ, "flags": w.REQUEST, "peer": -2, "calls": 3,
+              "time": 300, "least": 100, "most": 100, "object": -1}
+    last = {"last_function": 60, "last_site": 5, "last_end": 7900}
+    out += chunk("REGION", id=1, level=2, name="solve", since=4000, process=A)
+    out += chunk("REGION", id=2, parent=1, level=-(1 << 63), name=b"in\xffner\0hidden", process=A)
+    out += events(ordinary_events(4), A)
+    out += chunk("AGGREGATE", number=1, start=5000, end=8000, why=2, row=[send, wait, done],
+                 **last, process=A)
+    out += chunk("AGGREGATE", number=0, start=5000, end=7000, why=2, row=[send], process=A)
+    out += chunk("AGGREGATE", number=0, start=5000, end=7500, why=2, row=[send, coll, poll],
+                 process=A, zstd=True)                               # fuller: the sum is MASK-near
+    out += chunk("AGGREGATE", number=2, start=8000, end=9000, why=2, row=[coll, error], process=A)
+    out += chunk("AGGREGATE", number=2, start=8000, end=8900, why=2, row=[coll], process=A)
+    out += chunk("AGGREGATE", number=1, start=5000, end=8001, why=3, row=[send, wait, done],
+                 process=A)                                          # as full: the later one counts
+    out += chunk("AGGREGATE", thread=9, number=MASK, why=77, row=[{}], process=A)
+    out += chunk("AGGREGATE", thread=3, process=A)                   # of nothing
+    out += chunk("AGGREGATE", thread=3, number=1, why=1, row=[got, read, waited], process=A)
+    out += chunk("REGION", id=1, level=2, name="solve", entries=3, time=600, process=A)
+    out += frame("AGGREGATE", number(2, 5) + data(6, b"\x80"), A)    # malformed: not used at all
+    return out + chunk("AGGREGATE", row=[send]) + chunk("REGION", process=B)
+
+
 TRACES = {
     "full.mpiw": full, "folder.mpiw": folder, "hang.mpiw": hang, "edges.mpiw": edges,
     "damaged.mpiw": damaged, "malformed.mpiw": malformed, "malformed-events.mpiw": malformed_events,
     "facts.mpiw": facts, "deep.mpiw": deep, "fabric.mpiw": fabric,
     "malformed-fabric.mpiw": malformed_fabric, "objects.mpiw": objects,
-    "placement.mpiw": placement,
     "malformed-fabric.mpiw": malformed_fabric, "objects.mpiw": objects, "endings.mpiw": endings,
-    "placement.mpiw": placement,
+    "placement.mpiw": placement, "aggregates.mpiw": aggregates,
     "worlds.mpiw": worlds,
 }
 

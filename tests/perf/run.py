@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # The cost of recording, from one interleaved run: no preload, the floor (an empty preload that
-# takes two time stamps, see tests/stubs/floor.c) and mpiwatch, in turn, round after round; medians
-# of the differences within a round. Then bytes per event of real programs when MPIWATCH_BENCH names
+# takes two time stamps, see tests/stubs/floor.c), mpiwatch, and mpiwatch in summary mode, in turn,
+# round after round; medians of the differences within a round. Then bytes per event of real programs when MPIWATCH_BENCH names
 # a folder of benchmarks (PATH/openmpi/bin, PATH/mpich/bin). Run by "meson test --benchmark"; with
 # --quick one short round, to see that it works.
 """Prints what mpiwatch costs."""
@@ -23,6 +23,14 @@ from tools import floor_tool  # noqa: E402
 from trace import Trace  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+# What runs are compared, and their settings.
+PRELOAD = {
+    "none": lambda mpi: None,
+    "floor": lambda mpi: floor_tool(),
+    "ours": lambda mpi: mpi.library(),
+    "sums": lambda mpi: mpi.library(),
+}
+SETTINGS = {"sums": {"MPIWATCH_MODE": "summary"}}
 ROWS = (
     ("iprobe", "MPI_Iprobe"),
     ("self_message", "(Irecv+Isend+Waitall)/3, to self"),
@@ -36,7 +44,7 @@ DELAYS = (
 )
 
 
-def figures(mpi, preload, folder, calls, number):
+def figures(mpi, variant, folder, calls, number):
     """One run of both programs; {name: nanoseconds} and what the trace says of its own longest
     delay."""
     program = mpi.build(os.path.join(HERE, "percall.c"))
@@ -47,9 +55,9 @@ def figures(mpi, preload, folder, calls, number):
             ranks,
             [program, mode, calls],
             folder,
-            preload=preload,
+            preload=PRELOAD[variant](mpi),
             timeout=120,
-            env={"MPIWATCH_OUT": "%s.%s.mpiw" % (trace, mode)},
+            env=dict(SETTINGS.get(variant, {}), MPIWATCH_OUT="%s.%s.mpiw" % (trace, mode)),
         ).expect(0)
         found.update(
             (name, float(value))
@@ -64,16 +72,13 @@ def figures(mpi, preload, folder, calls, number):
 
 
 def interleaved(mpi, folder, rounds, calls):
-    variants = [("none", None), ("floor", floor_tool()), ("ours", mpi.library())]
-    results = {name: [] for name, _ in variants}
+    variants = list(PRELOAD)
+    results = {name: [] for name in variants}
     for number in range(rounds):
-        turn = variants[number % 3 :] + variants[: number % 3]
-        for name, preload in turn:
-            results[name].append(
-                figures(
-                    mpi, preload, folder, calls, number * 3 + [v[0] for v in variants].index(name)
-                )
-            )
+        first = number % len(variants)
+        for name in variants[first:] + variants[:first]:
+            run = number * len(variants) + variants.index(name)
+            results[name].append(figures(mpi, name, folder, calls, run))
         print("  round %d of %d" % (number + 1, rounds), file=sys.stderr, flush=True)
     return results
 
@@ -85,34 +90,30 @@ def show(mpi, results):
     rounds = range(len(results["none"]))
     print("%s, medians over %d interleaved rounds" % (mpi.name, len(rounds)))
     print(
-        "  %-34s %9s %12s %12s %11s %11s"
-        % ("ns per call", "none", "added: floor", "added: ours", "floor/none", "ours/none")
+        "  %-34s %9s %12s %12s %12s %11s %11s"
+        % (
+            "ns per call", "none", "added: floor", "added: ours", "added: sums", "floor/none", "ours/none"
+        )
     )
     for key, title in ROWS:
         base = median(results["none"][i][key] for i in rounds)
         added = [
             median(results[name][i][key] - results["none"][i][key] for i in rounds)
-            for name in ("floor", "ours")
+            for name in ("floor", "ours", "sums")
         ]
         ratio = [
             median(results[name][i][key] / results["none"][i][key] for i in rounds)
             for name in ("floor", "ours")
         ]
         print(
-            "  %-34s %9.1f %12.1f %12.1f %11.2f %11.2f"
+            "  %-34s %9.1f %12.1f %12.1f %12.1f %11.2f %11.2f"
             % ((title, base) + tuple(added) + tuple(ratio))
         )
-    print("  %-34s %9s %12s %12s" % ("ns, median of the rounds", "none", "floor", "ours"))
+    print("  %-34s %9s %12s %12s %12s" % ("ns, median of the rounds", *PRELOAD))
     for key, title in DELAYS:
         print(
-            "  %-34s %9.0f %12.0f %12.0f"
-            % (
-                (title,)
-                + tuple(
-                    median(results[name][i][key] for i in rounds)
-                    for name in ("none", "floor", "ours")
-                )
-            )
+            "  %-34s %9.0f %12.0f %12.0f %12.0f"
+            % ((title,) + tuple(median(results[name][i][key] for i in rounds) for name in PRELOAD))
         )
     own = [entry["own_longest"] for entry in results["ours"] if "own_longest" in entry]
     if own:

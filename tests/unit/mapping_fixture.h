@@ -22,14 +22,15 @@
 #include "trace/residue.h"
 
 enum {
-    OUTBOX_OFFSET = 24576,
+    OUTBOX_OFFSET = 32768,
     OUTBOX_CAPACITY = 8192,
-    AREA_OFFSET = 32768, /* of thread i: + i * AREA_SIZE */
+    AREA_OFFSET = 40960, /* of thread i: + i * AREA_SIZE */
     RING = 1024,
     RING_IN_AREA = 16384,
     AREA_SIZE = RING_IN_AREA + RING * 64,
     FIXTURE_THREADS = 2,
-    FIXTURE_SIZE = AREA_OFFSET + FIXTURE_THREADS * AREA_SIZE,
+    SUMS_OFFSET = AREA_OFFSET + FIXTURE_THREADS * AREA_SIZE, /* room for a segment of sums */
+    FIXTURE_SIZE = SUMS_OFFSET + (int)(MW_MAP_SEGMENT * sizeof(struct mw_map_group)),
 };
 _Static_assert(sizeof(struct mw_map_header) <= OUTBOX_OFFSET, "room for the header");
 _Static_assert(sizeof(struct mw_map_thread) <= RING_IN_AREA, "room for a thread");

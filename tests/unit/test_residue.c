@@ -491,6 +491,75 @@ static void random_damage_is_survived(void **state)
     fixture_remove(&fixture);
 }
 
+static struct mw_map_group *sums_make(struct fixture *fixture)
+{
+    struct mw_map_group *group = (struct mw_map_group *)(fixture->map + SUMS_OFFSET);
+    fixture_thread(fixture, 0)->segment[0] = SUMS_OFFSET;
+    fixture_thread(fixture, 0)->last_function = 2;
+    fixture_thread(fixture, 0)->last_end = 700000;
+    group->number = 3;
+    group->start = 5;
+    group->end = 700000;
+    group->why = MW_WHY_BUDGET;
+    group->used = 3;
+    group->row[0] = (struct mw_map_row){
+        .key = {.comm = 1, .peer = 7, .function = 1, .kind = MW_EVENT_SEND, .size_class = 4},
+        .calls = 3,
+        .operations = 3,
+        .bytes = 24};
+    group->row[2] =
+        (struct mw_map_row){.key = {.peer = -2, .function = 2, .kind = MW_EVENT_CALL}, .calls = 1};
+    return group;
+}
+
+/* Sums of calls are there, those that have been written are not, and regions. */
+static void sums_and_regions_are_read(void **state)
+{
+    struct fixture fixture;
+    struct taken taken = {0};
+    struct mw_field field;
+    fixture_make(&fixture, NULL);
+    struct mw_map_group *group = sums_make(&fixture);
+    fixture.header->region_count = 1;
+    strcpy(fixture.header->region[0].name, "solve");
+    fixture.header->region[0].entries = 12;
+    fixture_kill(&fixture);
+    assert_int_equal(fixture_take(&fixture, &taken), MW_OK);
+    struct mw_reader sums = taken_find(&taken, MW_CHUNK_AGGREGATE);
+    assert_non_null(sums.next);
+    assert_int_equal(field_value(sums, MW_F_AGGREGATE_number), 3);
+    assert_int_equal(field_value(sums, MW_F_AGGREGATE_why), MW_WHY_BUDGET);
+    assert_int_equal(field_value(sums, MW_F_AGGREGATE_last_function), 2);
+    unsigned rows = 0;
+    while (mw_field_next(&sums, &field) == MW_OK) {
+        if (field.id != MW_F_AGGREGATE_row)
+            continue;
+        struct mw_reader row = {field.data, field.data + field.size};
+        assert_int_equal(field_value(row, MW_F_ROW_calls), rows ? 1 : 3);
+        assert_int_equal(field_value(row, MW_F_ROW_bytes), rows ? 0 : 24);
+        assert_int_equal(field_value(row, MW_F_ROW_peer), rows ? 3 : 14); /* zigzag */
+        rows++;
+    }
+    assert_int_equal(rows, 2);
+    assert_int_equal(field_value(taken_find(&taken, MW_CHUNK_REGION), MW_F_REGION_entries), 12);
+    assert_int_equal(field_value(taken_find(&taken, MW_CHUNK_END), MW_F_END_time), 700000);
+    taken_free(&taken);
+    group->why = 0;
+    assert_int_equal(fixture_take(&fixture, &taken), MW_OK);
+    assert_null(taken_find(&taken, MW_CHUNK_AGGREGATE).next);
+    taken_free(&taken);
+    group->why = 1;
+    group->used = UINT32_MAX;
+    fixture.header->region_count = MW_MAP_REGIONS + 1;
+    memset(fixture.header->region[0].name, 'x', sizeof fixture.header->region[0].name);
+    fixture_thread(&fixture, 0)->segment[1] = FIXTURE_SIZE - 100;
+    fixture_thread(&fixture, 0)->segment[2] = UINT64_MAX - 100;
+    taken.refuse_at = 40;
+    assert_int_equal(fixture_take(&fixture, &taken), MW_ERR_FULL);
+    taken_free(&taken);
+    fixture_remove(&fixture);
+}
+
 static void a_mapping_that_shrinks_does_not_kill(void **state)
 {
     struct fixture fixture;
@@ -526,6 +595,7 @@ int main(void)
         cmocka_unit_test(wrong_headers_are_refused),
         cmocka_unit_test(lies_are_noticed),
         cmocka_unit_test(random_damage_is_survived),
+        cmocka_unit_test(sums_and_regions_are_read),
         cmocka_unit_test(a_mapping_that_shrinks_does_not_kill),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

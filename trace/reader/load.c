@@ -25,6 +25,7 @@ static const mw_loader loaders[] = {
     [MW_CHUNK_FLOW] = mw_load_flow,         [MW_CHUNK_TOPOLOGY] = mw_load_topology,
     [MW_CHUNK_PLACEMENT] = mw_load_placement, [MW_CHUNK_DEVICE] = mw_load_device,
     [MW_CHUNK_BUFFER] = mw_load_buffer,
+    [MW_CHUNK_REGION] = mw_load_region,     [MW_CHUNK_AGGREGATE] = mw_load_aggregate,
 };
 
 struct load_source {

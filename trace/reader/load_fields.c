@@ -123,6 +123,7 @@ static const struct nested in_placement[] = {{MW_F_PLACEMENT_cpus, 2, NULL},
 static const struct nested in_gpu_device[] = {{MW_F_GPUDEVICE_peer, 0, NULL}, {0}};
 static const struct nested in_device[] = {{MW_F_DEVICE_device, 0, in_gpu_device}, {0}};
 static const struct nested in_buffer[] = {{MW_F_BUFFER_space, 0, NULL}, {0}};
+static const struct nested in_aggregate[] = {{MW_F_AGGREGATE_row, 0, NULL}, {0}};
 
 static const struct nested *nested_of(unsigned type)
 {
@@ -136,6 +137,7 @@ static const struct nested *nested_of(unsigned type)
         [MW_CHUNK_FLOW] = in_flow,       [MW_CHUNK_TOPOLOGY] = in_topology,
         [MW_CHUNK_PLACEMENT] = in_placement, [MW_CHUNK_DEVICE] = in_device,
         [MW_CHUNK_BUFFER] = in_buffer,
+        [MW_CHUNK_AGGREGATE] = in_aggregate,
     };
     return type < sizeof tables / sizeof *tables ? tables[type] : NULL;
 }

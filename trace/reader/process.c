@@ -118,6 +118,9 @@ static enum mw_status threads_complete(struct mw_process_entry *entry)
     const struct mw_event_chunk *chunks = entry->event_chunks.items;
     for (size_t i = 0; i < entry->event_chunks.count && status == MW_OK; i++)
         status = thread_add(entry, chunks[i].thread);
+    const struct mw_aggregate *slices = entry->rows[MW_TABLE_AGGREGATES].vector.items;
+    for (size_t i = 0; i < entry->rows[MW_TABLE_AGGREGATES].vector.count && status == MW_OK; i++)
+        status = thread_add(entry, slices[i].thread);
     const struct mw_open_call *calls = entry->open_calls.items;
     for (size_t i = 0; i < entry->open_calls.count && status == MW_OK; i++)
         status = thread_add(entry, calls[i].thread);

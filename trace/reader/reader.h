@@ -180,6 +180,8 @@ enum mw_table {
     MW_TABLE_FOREIGN,
     MW_TABLE_DEVICES,
     MW_TABLE_SPACES,
+    MW_TABLE_AGGREGATES,
+    MW_TABLE_REGIONS,
     MW_TABLE_END_
 };
 struct mw_rows {
@@ -288,6 +290,8 @@ enum mw_status mw_load_topology(struct mw_load *load);
 enum mw_status mw_load_placement(struct mw_load *load);
 enum mw_status mw_load_device(struct mw_load *load);
 enum mw_status mw_load_buffer(struct mw_load *load);
+enum mw_status mw_load_aggregate(struct mw_load *load);
+enum mw_status mw_load_region(struct mw_load *load);
 
 /* Field values (load_fields.c). A field of another kind than expected reads as if it were missing.
  */

@@ -14,7 +14,7 @@ _Static_assert(offsetof(struct mw_attempt, id) == 0 && offsetof(struct mw_endpoi
                    offsetof(struct mw_log_line, id) == 0 && offsetof(struct mw_cma_peer, pid) == 0 &&
                    offsetof(struct mw_rma_window, id) == 0 && offsetof(struct mw_iofile, id) == 0 &&
                    offsetof(struct mw_slit, node) == 0 && offsetof(struct mw_gpu, node) == 0 &&
-                   offsetof(struct mw_memory_space, id) == 0,
+                   offsetof(struct mw_memory_space, id) == 0 && offsetof(struct mw_region, id) == 0,
                "mw_id_order reads the first member");
 _Static_assert(offsetof(struct mw_sockets, when) == offsetof(struct mw_look, when) &&
                    offsetof(struct mw_sockets, time) == offsetof(struct mw_look, time) &&
@@ -145,6 +145,22 @@ static void iofile_merge(void *earlier, void *later)
     to->given |= from->given;
 }
 
+static int aggregate_order(const void *a, const void *b)
+{
+    const struct mw_aggregate *x = a, *y = b;
+    int order = number_order(x->thread, y->thread);
+    return order ? order : number_order(x->number, y->number);
+}
+
+/* A slice that was written while it was being emptied, or before it was full, has less in it. */
+static void aggregate_merge(void *earlier, void *later)
+{
+    const struct mw_aggregate *from = earlier;
+    struct mw_aggregate *to = later;
+    if (from->weight > to->weight)
+        *to = *from;
+}
+
 static void endpoint_merge(void *earlier, void *later)
 {
     const struct mw_endpoint_row *from = earlier;
@@ -189,6 +205,8 @@ static const struct table {
     [MW_TABLE_FOREIGN] = {sizeof(struct mw_foreign_row), foreign_order, NULL},
     [MW_TABLE_DEVICES] = {sizeof(struct mw_device), device_order, NULL},
     [MW_TABLE_SPACES] = {sizeof(struct mw_memory_space), mw_id_order, NULL},
+    [MW_TABLE_AGGREGATES] = {sizeof(struct mw_aggregate), aggregate_order, aggregate_merge},
+    [MW_TABLE_REGIONS] = {sizeof(struct mw_region), mw_id_order, NULL},
 };
 
 static enum mw_status rows_settle(struct mw_rows *rows, const struct table *table)
@@ -248,6 +266,8 @@ static const struct published {
     PUBLISH(MW_TABLE_PLACEMENTS, mw_placement, placements, placement_count),
     PUBLISH(MW_TABLE_DEVICES, mw_device, devices, device_count),
     PUBLISH(MW_TABLE_SPACES, mw_memory_space, spaces, space_count),
+    PUBLISH(MW_TABLE_AGGREGATES, mw_aggregate, aggregates, aggregate_count),
+    PUBLISH(MW_TABLE_REGIONS, mw_region, regions, region_count),
 #undef PUBLISH
 };
 _Static_assert(offsetof(struct mw_endpoint_row, endpoint) == 0 &&

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "expect.h"
+#include "toggle.h"
 
 enum { ROOM = 4096 };
 
@@ -23,6 +24,7 @@ static int world_of(int rank)
 
 static void moves(int peer, int ints)
 {
+    toggle_detail();
     if (peer == world || ints == 0)
         return;
     messages[peer]++;

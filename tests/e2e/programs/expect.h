@@ -16,7 +16,8 @@
 #define MAYBE_UNUSED __attribute__((unused))
 
 static FILE *expect_file;
-MAYBE_UNUSED static long expect_sum; /* over all data received: the program's result */
+MAYBE_UNUSED static void (*expect_step)(void); /* after each call, where there is one */
+MAYBE_UNUSED static long expect_sum;           /* over all data received: the program's result */
 
 MAYBE_UNUSED static void expect_open(int rank)
 {
@@ -35,6 +36,8 @@ MAYBE_UNUSED static void expect_open(int rank)
 __attribute__((unused, format(printf, 1, 2))) static void expect(const char *format, ...)
 {
     va_list arguments;
+    if (expect_step)
+        expect_step();
     if (!expect_file)
         return;
     va_start(arguments, format);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "expect.h"
+#include "toggle.h"
 
 enum { N = 64 };
 
@@ -347,6 +348,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
+    expect_step = toggle_detail;
     expect_open(rank);
     expect("MPI_Init");
     MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &reversed);
