@@ -33,7 +33,7 @@ static json_t *doc_why(const struct mw_doc_input *in, unsigned why)
         last = count && last > from ? last : from;
         calls += summed->calls;
         count++;
-        mw_rank_set_add_process(&ranks, process);
+        mw_rank_set_add_process(&ranks, in->model, i);
     }
     if (!count)
         return NULL;
@@ -90,7 +90,6 @@ static int region_compare(const void *left, const void *right)
 static json_t *doc_region(const struct mw_doc_input *in, const struct mw_region_total *region,
                           unsigned depth)
 {
-    int64_t rank = mw_process_rank(mw_trace_process(in->model->trace, region->most_process));
     int timed = in->tally->timed > 0;
     return json_pack("{s:o, s:I, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "region",
                      mw_json_text(region->name), "level", (json_int_t)region->level, "depth",
@@ -99,7 +98,7 @@ static json_t *doc_region(const struct mw_doc_input *in, const struct mw_region_
                      "time_s", timed ? mw_json_ns(region->wall) : json_null(), "min_s",
                      timed ? mw_json_ns(region->least) : json_null(), "max_s",
                      timed ? mw_json_ns(region->most) : json_null(), "max_rank",
-                     mw_json_number(rank, -1), "mpi_calls", mw_json_count(region->calls), "mpi_s",
+                     mw_rank_json(in->model, mw_model_place(in->model, region->most_process)), "mpi_calls", mw_json_count(region->calls), "mpi_s",
                      timed ? mw_json_ns(region->time) : json_null(), "mpi_share",
                      mw_json_share((double)region->time, (double)region->wall));
 }

@@ -254,7 +254,7 @@ static void dump_cost(const struct mw_dump *dump, const struct mw_process *proce
     json_t *object = json_object();
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         json_object_set_new(object, all[i].name, mw_json_count(all[i].value));
-    dump_line(dump, "cost", with_process(process, object));
+    dump_line(dump, "cost", with_process(dump, process, object));
 }
 
 static void dump_state(const struct mw_dump *dump, const struct mw_process *process)

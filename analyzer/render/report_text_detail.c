@@ -7,6 +7,7 @@
 #include "analyzer/base/number.h"
 #include "analyzer/render/doc.h"
 #include "analyzer/render/json.h"
+#include "analyzer/render/labels.h"
 #include "analyzer/render/table.h"
 #include "analyzer/render/text.h"
 
@@ -80,9 +81,7 @@ void mw_text_regions(const json_t *report, FILE *out)
         mw_table_cell(table, mw_number_count(mw_json_count_of(region, "entries")));
         mw_table_cell(table, mw_number_seconds(mw_json_real_of(region, "time_s") / processes));
         mw_table_cell(table, mw_number_seconds(mw_json_real_of(region, "max_s")));
-        mw_table_cell(table, mw_json_is_null(region, "max_rank")
-                                 ? mw_text_copy("?")
-                                 : mw_format("%.0f", mw_json_count_of(region, "max_rank")));
+        mw_table_cell(table, mw_rank_text(region, "max_rank"));
         mw_table_cell(table, mw_number_count(mw_json_count_of(region, "mpi_calls")));
         mw_table_cell(table, mw_number_percent(mw_json_real_of(region, "mpi_share")));
         free(name);

@@ -52,10 +52,16 @@ static int is_counted(int kind, uint32_t flags)
            !(later && flags & MW_EVENT_REQUEST);
 }
 
-/* Of events with an offset that is what stands in bytes_in. */
-static uint64_t bytes_in_of(uint32_t flags, const struct mw_raw_event *detail)
+/* Of events with an offset that is what stands in bytes_in; of partitioned messages the number of their initialisation
+ * stands in the amount that their kind does not have. */
+static uint64_t bytes_in_of(int kind, uint32_t flags, const struct mw_raw_event *detail)
 {
-    return flags & MW_EVENT_OFFSET ? 0 : detail->bytes_in;
+    return flags & MW_EVENT_OFFSET || kind == MW_EVENT_SEND ? 0 : detail->bytes_in;
+}
+
+static uint64_t bytes_of(int kind, const struct mw_raw_event *detail)
+{
+    return kind == MW_EVENT_RECV ? 0 : detail->bytes;
 }
 
 static uint32_t directions(int kind, uint64_t bytes, uint64_t bytes_in)
@@ -99,7 +105,7 @@ static struct mw_map_key key_of(const struct mw_call *call, int kind, uint32_t f
                              .region = mw_region_current(),
                              .object = object_of(kind, flags, detail->tag)};
     if (is_counted(kind, flags))
-        key_amounts(&key, flags, detail->bytes, bytes_in_of(flags, detail));
+        key_amounts(&key, flags, bytes_of(kind, detail), bytes_in_of(kind, flags, detail));
     return key;
 }
 
@@ -107,8 +113,8 @@ static void row_add_operation(struct mw_map_row *row, int kind, uint32_t flags,
                               const struct mw_raw_event *detail)
 {
     row->operations++;
-    row->bytes += detail->bytes;
-    row->bytes_in += bytes_in_of(flags, detail);
+    row->bytes += bytes_of(kind, detail);
+    row->bytes_in += bytes_in_of(kind, flags, detail);
     if (kind == MW_EVENT_COLL && flags & MW_EVENT_COUNTED && detail->ordinal >= row->next)
         row->next = (uint64_t)detail->ordinal + 1;
 }
