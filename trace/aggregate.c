@@ -33,8 +33,10 @@ static void put_row(struct mw_buffer *buffer, const struct mw_map_row *row)
     mw_put_end(buffer, mark);
 }
 
-unsigned mw_aggregate_put(struct mw_buffer *buffer, const struct mw_map_thread *thread,
-                          const struct mw_map_group *group)
+/* The thread may be in a call: its last one may be half of one and half of the next. */
+__attribute__((no_sanitize("thread"))) unsigned mw_aggregate_put(struct mw_buffer *buffer,
+                                                                 const struct mw_map_thread *thread,
+                                                                 const struct mw_map_group *group)
 {
     unsigned rows = 0;
     uint32_t used = group->used < MW_MAP_ROWS ? group->used : MW_MAP_ROWS;

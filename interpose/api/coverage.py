@@ -26,7 +26,7 @@ ACCESS = "RMA: bytes %s, target, window"
 RECORDS = {
     "local": "counted only",
     "call": "CALL",
-    "pcontrol": "counted only",
+    "pcontrol": "CALL; the region that it begins or ends (REGION)",
     "init": "CALL; the process, its rank and surroundings",
     "init_thread": "CALL; the process, its rank and surroundings",
     "finalize": "CALL; the end (END)",

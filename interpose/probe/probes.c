@@ -25,7 +25,7 @@ static uint32_t slow;            /* their flush took too long once */
 static _Atomic int busy;         /* a step is in progress */
 static struct mw_time_limit limit; /* of the step in progress */
 static int limited;               /* there is one */
-static uint64_t last_flush;
+static _Atomic uint64_t last_flush;
 static _Atomic int finished;
 
 static int is_word(const char *text, size_t size, const char *word)
@@ -211,7 +211,7 @@ void mw_probes_ready(void)
 void mw_probes_flush(void)
 {
     uint64_t now = mw_clock_ns(CLOCK_MONOTONIC_RAW);
-    if (now - last_flush < MW_PROBES_EVERY_MS * UINT64_C(1000000) || !step_begin())
+    if (now < last_flush + MW_PROBES_EVERY_MS * UINT64_C(1000000) || !step_begin())
         return;
     last_flush = now;
     for (size_t i = 0; i < PROBES; i++) {

@@ -2,8 +2,6 @@
 /* Requests under way; see requests.h. */
 #include "record/requests.h"
 
-#include "record/aggregate.h"
-
 #define STRIPES 64u
 #define BUCKETS 64u /* of a stripe at first */
 #define SLAB 64u    /* nodes taken from the kernel at a time */
@@ -149,13 +147,6 @@ static void count_reduced(const struct mw_request *request, uint32_t change)
 {
     if (request->reduced)
         atomic_fetch_add_explicit(&mw_recorder.reduced_requests, change, memory_order_relaxed);
-}
-
-void mw_request_started_by(struct mw_request *request, const struct mw_call *call)
-{
-    request->function = call->function;
-    request->site = call->site;
-    request->reduced = call->reduced == MW_WHY_PCONTROL;
 }
 
 void mw_request_add(mw_handle handle, const struct mw_request *request)

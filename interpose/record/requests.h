@@ -38,7 +38,12 @@ int mw_request_peek(mw_handle handle, struct mw_request *request);
 /* Persistent: marks it started with this number by this call. Returns what was prepared. */
 int mw_request_start(mw_handle handle, const struct mw_call *call, uint32_t number, struct mw_request *request);
 /* Notes which call starts a request that is being described. */
-void mw_request_started_by(struct mw_request *request, const struct mw_call *call);
+static inline void mw_request_started_by(struct mw_request *request, const struct mw_call *call)
+{
+    request->function = call->function;
+    request->site = call->site;
+    request->reduced = call->reduced == MW_WHY_PCONTROL;
+}
 /* Whether a request of this handle is `reduced`. */
 int mw_request_is_reduced(mw_handle handle);
 /* Forgets it, persistent or not. */

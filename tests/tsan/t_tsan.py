@@ -17,7 +17,8 @@ from trace import Trace  # noqa: E402
 BUILD = os.environ.get("MW_TSAN_BUILD", "")
 UNIT = {
     "unit": ("chunk", "fields", "encoder", "decoder", "residue", "collect"),
-    "unit/interpose": ("modules", "callsite", "libmpi", "probes", "ucx", "ucx_log", "libfabric", "cma"),
+    "unit/interpose": ("modules", "callsite", "libmpi", "probes", "ucx", "ucx_log", "libfabric", "cma",
+                       "aggregate", "regions"),
 }
 OPTIONS = "ignore_noninstrumented_modules=1 report_signal_unsafe=0 exitcode=66"
 
@@ -92,19 +93,20 @@ def unit_tests(folder):
             job.expect(0)
 
 
-@mpi_test(variants=("run", "come", "hold", "trade", "stay"))
+@mpi_test(variants=("run", "come", "hold", "trade", "stay", "sums run", "sums trade", "sums stay"))
 def threaded_programs(mpi, folder, how):
     """The memory hooks of UCX and the sanitizer's do not go together, also without us."""
     built()
+    mode = "summary" if how.startswith("sums ") else "full"
     program, ranks, arguments = {
         "run": ("thread_counts.c", 1, ["run", 8, 2000]),
         "come": ("thread_counts.c", 1, ["come", 64, 100]),
         "hold": ("thread_counts.c", 1, ["hold", 100, 20]),
         "trade": ("threads.c", 2, []),
         "stay": ("hostile_threads.c", 1, [500]),
-    }[how]
+    }[how.split()[-1]]
     library = os.path.join(BUILD, "interpose", os.path.basename(mpi.library()))
-    env = dict(options(folder), UCX_MEM_MMAP_HOOK_MODE="none")
+    env = dict(options(folder), UCX_MEM_MMAP_HOOK_MODE="none", MPIWATCH_MODE=mode)
     argv = [mpi.build(program, "-lpthread")] + arguments
     job, path = mpi.record(ranks, argv, folder, env=env, timeout=120,
                            preload="%s %s" % (runtime(), library))
