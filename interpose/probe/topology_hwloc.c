@@ -14,6 +14,7 @@
 
 #include "probe/cpus.h"
 #include "probe/env_run.h"
+#include "probe/fpstate.h"
 #include "probe/sysfile.h"
 #include "probe/topology.h"
 #include "trace/clock.h"
@@ -293,7 +294,10 @@ void mw_hwloc_ask(struct mw_hwloc *hwloc, unsigned devices)
 {
     int saved = errno;
     uint64_t began = mw_clock_ns(CLOCK_MONOTONIC_RAW);
+    struct mw_fpstate floats; /* hwloc divides by zero, which programs may have made a trap */
+    mw_fpstate_begin(&floats);
     ask(hwloc, devices);
+    mw_fpstate_end(&floats);
     hwloc->took_ns = mw_clock_ns(CLOCK_MONOTONIC_RAW) - began;
     errno = saved;
 }

@@ -8,6 +8,7 @@
 #include "tree_fixture.h"
 
 #include <dirent.h>
+#include <fenv.h>
 #include <sys/mman.h>
 
 #include "probe/env_run.h"
@@ -345,6 +346,11 @@ static void test_hwloc_leaves_nothing_behind(void **state)
     static char before[1 << 17], after[1 << 17], printed[4096];
     static struct mw_hwloc hwloc;
     int pipes[2], saved = dup(2);
+    /* A program of Fortran that wants to stop at the first NaN. */
+    feclearexcept(FE_ALL_EXCEPT);
+    feraiseexcept(FE_OVERFLOW);
+    fesetround(FE_DOWNWARD);
+    assert_int_not_equal(feenableexcept(FE_DIVBYZERO | FE_INVALID), -1);
     assert_int_equal(pipe2(pipes, O_CLOEXEC | O_NONBLOCK), 0);
     setenv("HWLOC_PLUGINS_PATH", "/nonexistent", 1);
     belongings(before, sizeof before);
@@ -353,6 +359,10 @@ static void test_hwloc_leaves_nothing_behind(void **state)
     dup2(saved, 2);
     belongings(after, sizeof after);
     unsetenv("HWLOC_PLUGINS_PATH");
+    assert_int_equal(fetestexcept(FE_ALL_EXCEPT), FE_OVERFLOW);
+    assert_int_equal(fegetexcept(), FE_DIVBYZERO | FE_INVALID);
+    assert_int_equal(fegetround(), FE_DOWNWARD);
+    fesetenv(FE_DFL_ENV);
     assert_int_equal(read(pipes[0], printed, sizeof printed), -1);
     close(pipes[0]);
     close(pipes[1]);
