@@ -55,8 +55,8 @@ static void dump_pci(const struct mw_dump *dump, const struct mw_process *proces
     SET_COUNTS(object, {"class", pci->class_code}, {"vendor", pci->vendor},
                {"device", pci->device});
     set_known(object, "node", pci->node);
-    SET_COUNTS(object, {"speed", pci->speed}, {"speed_max", pci->speed_max},
-               {"width", pci->width}, {"width_max", pci->width_max});
+    SET_COUNTS(object, {"speed", pci->speed}, {"speed_max", pci->speed_max}, {"width", pci->width},
+               {"width_max", pci->width_max});
     set_cpus(object, "cpus", pci->cpus, pci->cpu_runs);
     mw_dump_line(dump, "pci", process, object);
 }

@@ -13,7 +13,7 @@
 #include "probe/sysfile.h"
 #include "trace/fields.h"
 
-#define MW_CPU_RUNS   512u /* every second one of 1024 */
+#define MW_CPU_RUNS   512u  /* every second one of 1024 */
 #define MW_CPUS_BYTES 1024u /* of a mask: 8192 CPUs */
 
 struct mw_cpus {

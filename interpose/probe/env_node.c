@@ -312,7 +312,8 @@ void mw_env_cpu(struct mw_env_run *run)
         {"idle_governor", "cpuidle/current_governor", 0}};
     model(run);
     mw_env_attributes(run, "cpu", "", "/sys/devices/system/cpu", settings, COUNT(settings));
-    mw_env_file(run, "cpu", "intel_idle.max_cstate", "/sys/module/intel_idle/parameters/max_cstate");
+    mw_env_file(run, "cpu", "intel_idle.max_cstate",
+                "/sys/module/intel_idle/parameters/max_cstate");
     mw_env_file(run, "cpu", "processor.max_cstate", "/sys/module/processor/parameters/max_cstate");
     idle_states(run);
     frequencies(run);
@@ -332,8 +333,8 @@ static void chosen(struct mw_env_run *run, const char *section, const char *key,
     mw_env_fact(run, section, key, run->value, path);
 }
 
-/* How memory is interleaved within a package: "4", or "1, 2" where packages differ. By the first CPU
- * of each node; nodes of memory alone belong to none. */
+/* How memory is interleaved within a package: "4", or "1, 2" where packages differ. By the first
+ * CPU of each node; nodes of memory alone belong to none. */
 static void nodes_per_package(struct mw_env_run *run)
 {
     enum { PACKAGES = 64 };

@@ -10,10 +10,10 @@
 /* The number of this process among those of its node, as launchers give it; 0 where none does. */
 static uint64_t local_rank(void)
 {
-    static const char *const names[] = {
-        "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",           "PALS_LOCAL_RANKID",
-        "PMI_LOCAL_RANK",             "MV2_COMM_WORLD_LOCAL_RANK", "FLUX_TASK_LOCAL_ID",
-        "JSM_NAMESPACE_LOCAL_RANK",   "SLURM_LOCALID"};
+    static const char *const names[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
+                                        "PALS_LOCAL_RANKID",          "PMI_LOCAL_RANK",
+                                        "MV2_COMM_WORLD_LOCAL_RANK",  "FLUX_TASK_LOCAL_ID",
+                                        "JSM_NAMESPACE_LOCAL_RANK",   "SLURM_LOCALID"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *value = mw_env_variable(names[i]);
         if (value && *value)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Processes of the node that are none of the launcher's children and keep a processor busy: readings
- * of /proc at two times are compared; see placement.h. Bounded in time and number, the newest
- * processes first, since the oldest are the kernel's own. Pages of our own for the readings.
+ * Processes of the node that are none of the launcher's children and keep a processor busy:
+ * readings of /proc at two times are compared; see placement.h. Bounded in time and number, the
+ * newest processes first, since the oldest are the kernel's own. Pages of our own for the readings.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,11 +17,11 @@
 #include "probe/sysfile.h"
 #include "record/record.h"
 
-#define PIDS_MOST     8192u
-#define FOREIGN_MOST  256u
-#define LATE_EVERY    16u
-#define INTERVAL_MIN  100000000u /* ns: with less between, a tick of 10 ms would be a fifth */
-#define BUSY_LEAST    20u        /* percent */
+#define PIDS_MOST    8192u
+#define FOREIGN_MOST 256u
+#define LATE_EVERY   16u
+#define INTERVAL_MIN 100000000u /* ns: with less between, a tick of 10 ms would be a fifth */
+#define BUSY_LEAST   20u        /* percent */
 
 struct reading {
     uint32_t pid;

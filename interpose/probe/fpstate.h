@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The floating-point state of the calling thread, set aside while a library computes that would
- * raise flags, or a trap where the program has asked for traps. Not by fenv.h: that is in libm, which
- * a program need not have.
+ * raise flags, or a trap where the program has asked for traps. Not by fenv.h: that is in libm,
+ * which a program need not have.
  */
 #ifndef MW_PROBE_FPSTATE_H
 #define MW_PROBE_FPSTATE_H

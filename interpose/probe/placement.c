@@ -110,9 +110,9 @@ static void parent_put(void)
 
 static void policy_put(void)
 {
-    static const char *const words[] = {"default", "preferred",      "bind",
-                                        "interleave", "local", "preferred-many",
-                                        "weighted-interleave"};
+    static const char *const words[] = {
+        "default",        "preferred",          "bind", "interleave", "local",
+        "preferred-many", "weighted-interleave"};
     enum { MODE_BITS = 0xff };
     unsigned long mask[MW_CPUS_BYTES / sizeof(unsigned long)] = {0};
     char words_of[512];
@@ -171,9 +171,8 @@ void mw_placement_look(const char *root, enum mw_when when)
     run.root = root;
     if (mw_cpus_of_thread(&run.own, 0) != 0)
         mw_choice("probe", "placement", "partly", "the kernel does not tell where it may run");
-    if (when == MW_WHEN_DURING &&
-        (tid != last.tid || last.looks >= DURING_MOST ||
-         (node == last.node && mw_cpus_equal(&run.own, &last.cpus))))
+    if (when == MW_WHEN_DURING && (tid != last.tid || last.looks >= DURING_MOST ||
+                                   (node == last.node && mw_cpus_equal(&run.own, &last.cpus))))
         return;
     mw_buffer_init(&run.buffer, run.memory, sizeof run.memory);
     mw_put_u64(&run.buffer, MW_F_PLACEMENT_when, when);

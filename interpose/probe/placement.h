@@ -10,8 +10,8 @@
 #include "probe/cpus.h"
 #include "trace/fields.h"
 
-/* One look, as a PLACEMENT chunk. MW_WHEN_DURING: only where something that matters is other than at
- * the look before. */
+/* One look, as a PLACEMENT chunk. MW_WHEN_DURING: only where something that matters is other than
+ * at the look before. */
 void mw_placement_look(const char *root, enum mw_when when);
 
 /* What the cpuset of this process allows; none where there is no such thing. */

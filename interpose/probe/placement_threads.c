@@ -22,7 +22,8 @@ static struct {
 static int calls_mpi(uint64_t tid)
 {
     for (const struct mw_thread_state *t = mw_threads_first(); t; t = t->link)
-        if (atomic_load_explicit(&t->in_use, memory_order_acquire) && t->area->tid == tid)
+        if (atomic_load_explicit(&t->in_use, memory_order_acquire) &&
+            __atomic_load_n(&t->area->tid, __ATOMIC_RELAXED) == tid)
             return 1;
     return 0;
 }

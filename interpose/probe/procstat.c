@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See procstat.h. A name may hold anything, also blanks and parentheses: it ends at the last one. */
+/* See procstat.h. A name may hold anything, also blanks and parentheses: it ends at the last one.
+ */
 #include "probe/procstat.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The node that a job runs on: NUMA nodes with the firmware's distances, network cards and GPUs with
- * what they hang on, and hwloc's view of all of it. Once a node; see topology.h. Pages of our own
- * for the time being.
+ * The node that a job runs on: NUMA nodes with the firmware's distances, network cards and GPUs
+ * with what they hang on, and hwloc's view of all of it. Once a node; see topology.h. Pages of our
+ * own for the time being.
  */
 #include "probe/topology.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * hwloc's view of the node, as XML; see topology.h. hwloc is never linked: it is loaded, asked and
- * let go, on the thread that initialises MPI, or what of it the process has is used, by a topology of
- * our own beside MPI's. Its parts that load drivers are switched off by its own interface, as the
- * program's environment is not ours to change. It cannot be stopped once it has begun, so what would
- * make it slow, or print, is looked for before.
+ * let go, on the thread that initialises MPI, or what of it the process has is used, by a topology
+ * of our own beside MPI's. Its parts that load drivers are switched off by its own interface, as
+ * the program's environment is not ours to change. It cannot be stopped once it has begun, so what
+ * would make it slow, or print, is looked for before.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -54,9 +54,9 @@ static const struct {
     {                                                                                              \
         "hwloc_" #name, offsetof(struct api, name)                                                 \
     }
-    FUNCTION(topology_init),  FUNCTION(topology_set_flags),
-    FUNCTION(topology_load),  FUNCTION(topology_set_components),
-    FUNCTION(free_xmlbuffer), FUNCTION(topology_set_io_types_filter),
+    FUNCTION(topology_init),    FUNCTION(topology_set_flags),
+    FUNCTION(topology_load),    FUNCTION(topology_set_components),
+    FUNCTION(free_xmlbuffer),   FUNCTION(topology_set_io_types_filter),
     FUNCTION(topology_destroy), FUNCTION(topology_export_xmlbuffer),
 };
 
@@ -192,8 +192,8 @@ static const char *functions_find(void *handle)
 static void keep(struct mw_hwloc *hwloc, const char *xml, size_t size)
 {
     hwloc->capacity = size + 1;
-    hwloc->xml = mmap(NULL, hwloc->capacity, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-                      -1, 0);
+    hwloc->xml =
+        mmap(NULL, hwloc->capacity, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (hwloc->xml == MAP_FAILED) {
         hwloc->xml = NULL;
         fail(hwloc, "no memory", "");

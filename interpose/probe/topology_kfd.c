@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * GPUs and the links between them as the amdgpu driver lists them in /sys/class/kfd; see topology.h.
- * One thread, static memory.
+ * GPUs and the links between them as the amdgpu driver lists them in /sys/class/kfd; see
+ * topology.h. One thread, static memory.
  */
 #include <string.h>
 

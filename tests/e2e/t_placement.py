@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Where ranks may run and by whose leave, what their node is, and who else keeps its processors busy:
-# on real jobs bound by launchers, taskset and cpusets, on several nodes, with a foreign process.
+# Where ranks may run and by whose leave, what their node is, and who else keeps its processors
+# busy: on real jobs bound by launchers, taskset and cpusets, on several nodes, with a foreign process.
 # Raw facts only; what the report makes of them is tested elsewhere.
 """Placement and topology."""
 
@@ -45,7 +45,8 @@ def run(mpi, folder, line, seconds="0", env=None, trace="job.mpiw"):
 def launcher(mpi, *options):
     """Two ranks, not bound unless the options say so."""
     if mpi is OPENMPI:
-        return ["mpirun.openmpi", "--oversubscribe", "-n", "2"] + list(options or ("--bind-to", "none"))
+        options = options or ("--bind-to", "none")
+        return ["mpirun.openmpi", "--oversubscribe", "-n", "2"] + list(options)
     return ["mpirun.mpich", "-n", "2"] + list(options)
 
 
@@ -182,7 +183,8 @@ def the_node_once(mpi, folder):
 def what_a_process_may_not_use_is_there(mpi, folder):
     """The XML is of the whole machine, however little of it the job has."""
     two_processors()
-    topology = nodes_writer(run(mpi, folder, ["taskset", "-c", str(HERE[0])] + launcher(mpi))).topology
+    trace = run(mpi, folder, ["taskset", "-c", str(HERE[0])] + launcher(mpi))
+    topology = nodes_writer(trace).topology
     if not topology["xml"]:
         raise Skip(topology["failure"])
     check(pus(topology["xml"]) >= len(HERE), "only %d CPUs" % pus(topology["xml"]))
@@ -209,11 +211,13 @@ def two_nodes(mpi, folder):
 @mpi_test
 def a_description_by_the_site(mpi, folder):
     xml = os.path.join(folder, "machine.xml")
-    content = b'<?xml version="1.0"?>\n<topology version="2.0"><object type="Machine"/></topology>\n'
+    content = b'<?xml version="1.0"?>\n<topology version="2.0"><object/></topology>\n'
     with open(xml, "wb") as file:
         file.write(content)
-    topology = nodes_writer(run(mpi, folder, launcher(mpi), env={"MPIWATCH_HWLOC_XML": xml})).topology
-    same((topology["xml"], topology["source"], topology["failure"]), (content, "file " + xml, ""), "XML")
+    env = {"MPIWATCH_HWLOC_XML": xml}
+    topology = nodes_writer(run(mpi, folder, launcher(mpi), env=env)).topology
+    same(topology["xml"], content, "XML")
+    same((topology["source"], topology["failure"]), ("file " + xml, ""), "where it is from")
     env = {"MPIWATCH_HWLOC_XML": xml + ".gone"}
     topology = nodes_writer(run(mpi, folder, launcher(mpi), env=env, trace="gone.mpiw")).topology
     same(topology["xml"], b"", "XML")
@@ -226,7 +230,8 @@ def switched_off(mpi, folder, probe):
     for process in trace.processes:
         same(process.choice("probe", probe[1:])["how"], "off", "coverage")
         same(len(process.placements), 0 if probe == "-placement" else 2, "looks")
-    same(sum(1 for p in trace.processes if p.topology), 0 if probe == "-topology" else 1, "topologies")
+    topologies = [process for process in trace.processes if process.topology]
+    same(len(topologies), 0 if probe == "-topology" else 1, "topologies")
 
 
 # ---- Others

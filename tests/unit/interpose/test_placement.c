@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The probe of placement: sets of CPUs, odd names in /proc, cpusets of both versions of cgroups, what
- * a look says of this very process, and foreign processes on a made-up /proc.
+ * The probe of placement: sets of CPUs, odd names in /proc, cpusets of both versions of cgroups,
+ * what a look says of this very process, and foreign processes on a made-up /proc.
  */
 #include "probe_fixture.h"
 #include "tree_fixture.h"
@@ -23,8 +23,7 @@ int mw_env_is_writer(void)
 
 void *mw_pages(size_t size)
 {
-    void *memory =
-        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return memory == MAP_FAILED ? NULL : memory;
 }
 
@@ -222,11 +221,11 @@ static void test_foreign_processes(void **state)
 {
     unsigned parent = (unsigned)getppid(), own = (unsigned)getpid();
     process_put(100, 1, 0, 5000, 10);
-    process_put(101, 1, 0, 100, 10);           /* idle */
-    process_put(102, parent, 0, 0, 10);        /* another rank */
-    process_put(103, own, 0, 0, 10);           /* the program's child */
+    process_put(101, 1, 0, 100, 10);    /* idle */
+    process_put(102, parent, 0, 0, 10); /* another rank */
+    process_put(103, own, 0, 0, 10);    /* the program's child */
     process_put(104, 2, MW_PROCSTAT_KERNEL, 0, 10);
-    process_put(105, 1, 0, 7000, 10);          /* its number will be used again */
+    process_put(105, 1, 0, 7000, 10); /* its number will be used again */
     file_put("/proc/self/stat", "nothing\n");
     file_put("/proc/106/stat", "damaged\n");
     foreign_look();
@@ -240,7 +239,10 @@ static void test_foreign_processes(void **state)
     process_put(100, 1, 0, 5015, 10); /* 150 ms of some 200 */
     process_put(101, 1, 0, 101, 10);
     for (unsigned pid = 102; pid <= 104; pid++)
-        process_put(pid, pid == 102 ? parent : pid == 103 ? own : 2,
+        process_put(pid,
+                    pid == 102   ? parent
+                    : pid == 103 ? own
+                                 : 2,
                     pid == 104 ? MW_PROCSTAT_KERNEL : 0, 9000, 10);
     process_put(105, 1, 0, 3, 1); /* began before the first look, unseen then: not known */
     process_put(107, 1, 0, 20, ~0ull >> 8); /* has begun since */
