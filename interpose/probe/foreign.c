@@ -86,7 +86,7 @@ static uint64_t busy_since(const struct reading *now)
     const struct reading *before = reading_find(run.before, now->pid);
     uint64_t span = run.now->time - run.before->time, ticks;
     if (before && before->start == now->start)
-        ticks = now->ticks - before->ticks;
+        ticks = now->ticks > before->ticks ? now->ticks - before->ticks : 0;
     else if (now->start >= run.before->boot_ticks)
         ticks = now->ticks;
     else
@@ -116,7 +116,7 @@ static void foreign_put(struct mw_buffer *buffer, const char *root, uint64_t pid
     mw_put_u64(buffer, MW_F_FOREIGN_parent, stat->parent);
     if (!root[0] && mw_cpus_of_thread(&run.cpus, (int)pid) == 0)
         mw_cpus_put(buffer, MW_F_FOREIGN_cpus, &run.cpus);
-    mw_put_end(buffer, mark);
+    mw_placement_record_end(buffer, mark);
 }
 
 /* Reads them, and writes the busy ones where there is a reading before. How many there was no time

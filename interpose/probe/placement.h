@@ -24,4 +24,15 @@ void mw_placement_threads(struct mw_buffer *buffer, const char *root, const stru
  * first finds none. */
 void mw_foreign_look(struct mw_buffer *buffer, const char *root);
 
+/* The end of a record in a look: one that leaves no room for the numbers behind the records is left
+ * out. */
+static inline void mw_placement_record_end(struct mw_buffer *buffer, size_t mark)
+{
+    enum { NUMBERS = 32 };
+    mw_put_end(buffer, mark);
+    if (buffer->capacity - buffer->size < NUMBERS)
+        buffer->size = mark;
+    buffer->overflow = 0;
+}
+
 #endif

@@ -39,7 +39,7 @@ static void thread_put(struct mw_buffer *buffer, uint64_t tid, const struct mw_p
     mw_put_u64(buffer, MW_F_PLACEDTHREAD_mpi, (uint64_t)calls_mpi(tid));
     if (mw_cpus_of_thread(&run.cpus, (int)tid) == 0 && !mw_cpus_equal(&run.cpus, own))
         mw_cpus_put(buffer, MW_F_PLACEDTHREAD_cpus, &run.cpus);
-    mw_put_end(buffer, mark);
+    mw_placement_record_end(buffer, mark);
 }
 
 void mw_placement_threads(struct mw_buffer *buffer, const char *root, const struct mw_cpus *own)

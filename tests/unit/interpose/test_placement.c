@@ -278,6 +278,33 @@ static void test_no_time_for_all(void **state)
     assert_int_equal(number_in(fields_of(0), MW_F_PLACEMENT_unwatched), 17);
 }
 
+/* More records than there is room for: what stands behind them is there all the same. */
+static void test_no_room_for_all(void **state)
+{
+    for (unsigned i = 0; i < 8; i++) {
+        char path[64];
+        snprintf(path, sizeof path, "/proc/self/task/%u/stat", 1000000 + i);
+        file_put(path,
+                 "1 (worker thread) R 7 1 1 0 -1 0 0 0 0 0 99 1 0 0 20 0 1 0 9 0 0 0 0 0 0 0 0 "
+                 "0 0 0 0 0 0 0 0 3 0 0\n");
+    }
+    uint8_t memory[100];
+    struct mw_buffer buffer;
+    struct mw_cpus none = {0};
+    forget();
+    mw_buffer_init(&buffer, memory, sizeof memory);
+    mw_placement_threads(&buffer, root, &none);
+    assert_false(buffer.overflow);
+    mw_output_chunk(MW_CHUNK_PLACEMENT, buffer.data, buffer.size);
+    struct walk walk = {.type = MW_CHUNK_PLACEMENT, .id = MW_F_PLACEMENT_thread};
+    struct mw_reader record;
+    unsigned found = 0;
+    while (record_next(&walk, &record))
+        found++;
+    assert_in_range(found, 1, 4);
+    assert_int_equal(number_in(fields_of(0), MW_F_PLACEMENT_threads), 8);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, tree_begin, tree_end)
 
 int main(void)
@@ -290,6 +317,7 @@ int main(void)
         TEST(test_threads),
         TEST(test_foreign_processes),
         TEST(test_no_time_for_all),
+        TEST(test_no_room_for_all),
     };
     return cmocka_run_group_tests_name("placement", tests, NULL, NULL);
 }
