@@ -68,6 +68,7 @@ void mw_config_read(struct mw_config *config)
     config->job = text("MPIWATCH_JOB");
     config->command = text("MPIWATCH_COMMAND");
     config->probes = text("MPIWATCH_PROBES");
+    config->hwloc_xml = text("MPIWATCH_HWLOC_XML");
     config->file_per_process = choice(config, "MPIWATCH_FILES", files,
                                       "MPIWATCH_FILES is neither node nor process: node is taken") == 1;
     /* the words are in the order of mw_clock_kind */

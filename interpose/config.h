@@ -23,6 +23,7 @@ struct mw_config {
     const char *probes;    /* MPIWATCH_PROBES: "-ucx,-sockets" all but these, "libfabric" this alone; NULL: all */
     uint64_t budget;       /* MPIWATCH_BUDGET: bytes of trace for this process; 0: no limit */
     int summary;           /* MPIWATCH_MODE=summary: sums instead of calls */
+    const char *hwloc_xml; /* MPIWATCH_HWLOC_XML: hwloc's description of the nodes, instead of asking; NULL: ask */
     const char *wrong;     /* which variable has a value that was not understood, in words; NULL: none */
 };
 

@@ -324,6 +324,7 @@ static enum mw_status dump_process(const struct mw_dump *dump, size_t number)
     dump_facts(dump, process);
     mw_dump_fabric(dump, process);
     mw_dump_sums(dump, process);
+    mw_dump_placement(dump, process);
     for (size_t i = 0; mw_model_thread(dump->model, process, i, &thread) == MW_OK; i++) {
         if (dump->thread >= 0 && (uint64_t)dump->thread != thread)
             continue;

@@ -39,6 +39,9 @@ void mw_dump_fabric(const struct mw_dump *dump, const struct mw_process *process
 /* dump_sums.c */
 void mw_dump_sums(const struct mw_dump *dump, const struct mw_process *process);
 
+/* dump_placement.c */
+void mw_dump_placement(const struct mw_dump *dump, const struct mw_process *process);
+
 /* dump_events.c */
 const char *mw_dump_kind(uint64_t kind);
 json_t *mw_dump_flags(uint32_t flags);

@@ -141,6 +141,9 @@ static void json_event(const struct position *at, const struct mw_event *event)
         fprintf(out, ", \"code\": %" PRId64, event->code);
     if (event->flags & MW_EVENT_OFFSET)
         fprintf(out, ", \"offset\": %" PRId64, event->offset);
+    if (event->flags & MW_EVENT_SPACES)
+        fprintf(out, ", \"send_space\": %" PRIu32 ", \"receive_space\": %" PRIu32,
+                MW_EVENT_SPACE_SEND(event->flags), MW_EVENT_SPACE_RECEIVE(event->flags));
     fputs("}\n", out);
 }
 
@@ -150,6 +153,10 @@ static const uint32_t shown_otherwise =
 
 static void text_flags(uint32_t flags, FILE *out)
 {
+    if (MW_EVENT_SPACE_SEND(flags))
+        fprintf(out, " from space %" PRIu32, MW_EVENT_SPACE_SEND(flags));
+    if (MW_EVENT_SPACE_RECEIVE(flags))
+        fprintf(out, " into space %" PRIu32, MW_EVENT_SPACE_RECEIVE(flags));
     for (unsigned bit = 0; bit < FLAGS; bit++)
         if (flags >> bit & 1 && !(shown_otherwise >> bit & 1))
             fprintf(out, " %s", flag_words[bit]);

@@ -3,34 +3,8 @@
 #include "analyzer/render/dump.h"
 
 #include "analyzer/render/address.h"
+#include "analyzer/render/dump_members.h"
 #include "analyzer/render/json.h"
-
-struct text_member {
-    const char *name, *text;
-};
-struct count_member {
-    const char *name;
-    uint64_t count;
-};
-
-static void set_texts(json_t *object, const struct text_member *members, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        json_object_set_new(object, members[i].name, mw_json_text(members[i].text));
-}
-
-static void set_counts(json_t *object, const struct count_member *members, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        json_object_set_new(object, members[i].name, mw_json_count(members[i].count));
-}
-
-#define SET_TEXTS(object, ...)                                                                     \
-    set_texts(object, (const struct text_member[]){__VA_ARGS__},                                   \
-              sizeof((const struct text_member[]){__VA_ARGS__}) / sizeof(struct text_member))
-#define SET_COUNTS(object, ...)                                                                    \
-    set_counts(object, (const struct count_member[]){__VA_ARGS__},                                 \
-               sizeof((const struct count_member[]){__VA_ARGS__}) / sizeof(struct count_member))
 
 /* The module that called: its id and its path. */
 static void set_caller(json_t *object, const struct mw_process *process, uint64_t caller)

@@ -431,10 +431,10 @@ struct mw_process {
     uint64_t flow_time; /* when these amounts were read */
     uint64_t log_lost; /* lines that found no room */
     uint64_t cma_time; /* when these counts were read */
-    const struct mw_topology *topology;     /* NULL: another process of the node has it, or nobody */
-    const struct mw_placement *placements;  /* by time, then when */
-    const struct mw_device *devices;        /* by runtime, then index */
-    const struct mw_memory_space *spaces;   /* by id */
+    const struct mw_topology *topology;    /* NULL: another process of its node has it, or none */
+    const struct mw_placement *placements; /* by time, then when */
+    const struct mw_device *devices;       /* by runtime, then index */
+    const struct mw_memory_space *spaces;  /* by id */
     size_t placement_count, device_count, space_count;
     uint64_t device_time;        /* when they were read */
     const char *devices_visible; /* which settings leave devices out */

@@ -30,6 +30,7 @@
 static struct {
     struct mw_lock lock;
     int file;
+    int own; /* no other process writes to it */
     dev_t dev;
     ino_t ino;
     char path[MW_PATH_MAX]; /* of the node file */
@@ -62,6 +63,11 @@ unsigned mw_output_shift(void)
 int mw_output_file(void)
 {
     return output.file;
+}
+
+int mw_output_file_is_own(void)
+{
+    return output.own;
 }
 
 uint64_t mw_output_bytes(void)
@@ -366,6 +372,7 @@ static int open_file(const struct mw_config *config, const struct mw_job_facts *
         close(file);
         file = -1;
     }
+    output.own = file < 0;
     if (file < 0) {
         snprintf(name, sizeof name, "%s-%llu.mpiw", host, (unsigned long long)job->pid);
         file = open_in(folder->fd, name);

@@ -48,6 +48,7 @@ uint64_t mw_output_process(void); /* this process's key */
 unsigned mw_output_shift(void);   /* bits that EVENTS chunks drop from times */
 void mw_output_set_shift(unsigned shift);
 void mw_output_set_state(unsigned state); /* enum mw_map_state */
+int mw_output_file_is_own(void);          /* 1: no other process writes there */
 int mw_output_file(void);                 /* descriptor of the node file, for reading it back; -1 none */
 uint64_t mw_output_bytes(void);           /* written by this process */
 uint64_t mw_output_chunks(void);

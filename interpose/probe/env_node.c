@@ -312,13 +312,16 @@ void mw_env_cpu(struct mw_env_run *run)
         {"idle_governor", "cpuidle/current_governor", 0}};
     model(run);
     mw_env_attributes(run, "cpu", "", "/sys/devices/system/cpu", settings, COUNT(settings));
+    mw_env_file(run, "cpu", "intel_idle.max_cstate",
+                "/sys/module/intel_idle/parameters/max_cstate");
+    mw_env_file(run, "cpu", "processor.max_cstate", "/sys/module/processor/parameters/max_cstate");
     idle_states(run);
     frequencies(run);
     vulnerabilities(run);
 }
 
 /* The word in brackets is the one in force: "always [madvise] never". */
-static void chosen(struct mw_env_run *run, const char *key, const char *path)
+static void chosen(struct mw_env_run *run, const char *section, const char *key, const char *path)
 {
     if (mw_env_line(run, path) < 0)
         return;
@@ -327,7 +330,43 @@ static void chosen(struct mw_env_run *run, const char *key, const char *path)
         *close = '\0';
         memmove(run->value, open + 1, strlen(open + 1) + 1);
     }
-    mw_env_fact(run, "memory", key, run->value, path);
+    mw_env_fact(run, section, key, run->value, path);
+}
+
+/* How memory is interleaved within a package: "4", or "1, 2" where packages differ. By the first
+ * CPU of each node; nodes of memory alone belong to none. */
+static void nodes_per_package(struct mw_env_run *run)
+{
+    enum { PACKAGES = 64 };
+    static const char folder[] = "/sys/devices/system/node";
+    uint64_t nodes[PACKAGES] = {0}, package;
+    char number[24];
+    struct mw_text text;
+    if (mw_dir_open(&run->dir, mw_env_path(run, folder)) != 0)
+        return;
+    for (const char *name; (name = mw_dir_next(&run->dir)) && !mw_env_late(run);) {
+        mw_join(run->path, sizeof run->path, folder, "/", name, "/cpulist", NULL);
+        if (strncmp(name, "node", 4) != 0 || mw_env_line(run, run->path) <= 0)
+            continue;
+        mw_text_init(&text, number, sizeof number);
+        mw_text_add_u64(&text, mw_number(run->value, 10, NULL));
+        mw_join(run->path, sizeof run->path, CPU "cpu", number, "/topology", NULL);
+        if (mw_sys_number(mw_env_path(run, run->path), "physical_package_id", 10, &package) &&
+            package < PACKAGES)
+            nodes[package]++;
+    }
+    mw_dir_close(&run->dir);
+    mw_text_init(&text, run->value, sizeof run->value);
+    uint64_t last = 0;
+    for (size_t i = 0; i < PACKAGES; i++) {
+        if (!nodes[i] || nodes[i] == last)
+            continue;
+        mw_text_add(&text, last ? ", " : "");
+        mw_text_add_u64(&text, nodes[i]);
+        last = nodes[i];
+    }
+    if (last)
+        mw_env_fact(run, "memory", "nodes_per_package", run->value, folder);
 }
 
 static void shared_memory(struct mw_env_run *run)
@@ -368,9 +407,12 @@ void mw_env_memory(struct mw_env_run *run)
     mw_env_file(run, "memory", "numa_nodes", "/sys/devices/system/node/online");
     mw_env_file(run, "memory", "numa_nodes_with_memory", "/sys/devices/system/node/has_memory");
     mw_env_file(run, "memory", "numa_balancing", "/proc/sys/kernel/numa_balancing");
-    chosen(run, "transparent_hugepages", "/sys/kernel/mm/transparent_hugepage/enabled");
-    chosen(run, "transparent_hugepages_defrag", "/sys/kernel/mm/transparent_hugepage/defrag");
-    chosen(run, "transparent_hugepages_shmem", "/sys/kernel/mm/transparent_hugepage/shmem_enabled");
+    nodes_per_package(run);
+    chosen(run, "memory", "transparent_hugepages", "/sys/kernel/mm/transparent_hugepage/enabled");
+    chosen(run, "memory", "transparent_hugepages_defrag",
+           "/sys/kernel/mm/transparent_hugepage/defrag");
+    chosen(run, "memory", "transparent_hugepages_shmem",
+           "/sys/kernel/mm/transparent_hugepage/shmem_enabled");
     huge_page_pools(run);
     shared_memory(run);
 }
@@ -400,6 +442,7 @@ void mw_env_kernel(struct mw_env_run *run)
         {"net.ipv4.tcp_congestion_control", "net/ipv4/tcp_congestion_control", 0},
         {"net.ipv4.tcp_mtu_probing", "net/ipv4/tcp_mtu_probing", 0}};
     mw_env_attributes(run, "kernel", "", "/proc/sys", settings, COUNT(settings));
+    chosen(run, "kernel", "pcie_aspm", "/sys/module/pcie_aspm/parameters/policy");
     mw_env_file(run, "kernel", "ksm", "/sys/kernel/mm/ksm/run");
 }
 

@@ -39,6 +39,9 @@ struct mw_env_base {
 /* MW_ERR_NOT_FOUND: nobody has written the node's facts within the first MiB. `memory` holds the
  * facts. */
 enum mw_status mw_env_base_find(int file, void *memory, size_t size, struct mw_env_base *base);
+/* Whether this process is the one that writes what holds for the node and takes time to find out:
+ * the first in the node's file, or, where each process has a file of its own, the launcher's first. */
+int mw_env_is_writer(void);
 /* Whose chunk stands first; 0 when the file has none. */
 uint64_t mw_env_first_process(int file);
 

@@ -98,23 +98,11 @@ static int line(const char *folder, const char *name, char *out, size_t capacity
     return mw_sys_line(below(folder, name), out, capacity) > 0;
 }
 
-/* The number at the start of a file ("123", "123@1700000000.5"); 0 when there is none. */
-static int number(const char *folder, const char *name, uint64_t *value)
-{
-    char text[64];
-    const char *end;
-    *value = 0;
-    if (!line(folder, name, text, sizeof text))
-        return 0;
-    *value = mw_number(text, 10, &end);
-    return end != text;
-}
-
 static uint64_t sum(const char *folder, const char *const *names, size_t count)
 {
     uint64_t total = 0, value;
     for (size_t i = 0; i < count; i++)
-        if (number(folder, names[i], &value))
+        if (mw_sys_number(folder, names[i], 10, &value))
             total += value;
     return total;
 }
@@ -169,7 +157,7 @@ static void interface_state(struct port *port)
         return;
     line(run.folder, "operstate", port->state, sizeof port->state);
     /* in Mbit/s; -1 or 4294967295 where nobody knows */
-    if (number(run.folder, "speed", &speed) && speed < UINT32_MAX)
+    if (mw_sys_number(run.folder, "speed", 10, &speed) && speed < UINT32_MAX)
         port->rate = speed * 1000000;
 }
 
@@ -230,8 +218,8 @@ static void infiniband_counters(struct port *port)
 {
     char counters[600];
     mw_join(counters, sizeof counters, run.folder, "/counters", NULL);
-    if (number(counters, "port_rcv_data", &port->received) |
-        number(counters, "port_xmit_data", &port->sent)) {
+    if (mw_sys_number(counters, "port_rcv_data", 10, &port->received) |
+        mw_sys_number(counters, "port_xmit_data", 10, &port->sent)) {
         port->received *= 4;
         port->sent *= 4;
         port->errors = sum(counters, infiniband_errors, COUNT(infiniband_errors));
@@ -239,8 +227,8 @@ static void infiniband_counters(struct port *port)
     }
     static const char *const drops[] = {"rx_drops"};
     mw_join(counters, sizeof counters, run.folder, "/hw_counters", NULL);
-    number(counters, "rx_bytes", &port->received);
-    number(counters, "tx_bytes", &port->sent);
+    mw_sys_number(counters, "rx_bytes", 10, &port->received);
+    mw_sys_number(counters, "tx_bytes", 10, &port->sent);
     port->errors = sum(counters, drops, COUNT(drops));
 }
 
@@ -299,8 +287,8 @@ static void cxi_port(const char *card)
     if (line(run.folder, "properties/nid", text, sizeof text))
         mw_join(port.address, sizeof port.address, "nid ", text, NULL);
     mw_join(telemetry, sizeof telemetry, run.folder, "/telemetry", NULL);
-    number(telemetry, "hni_sts_rx_ok_octets", &port.received);
-    number(telemetry, "hni_sts_tx_ok_octets", &port.sent);
+    mw_sys_number(telemetry, "hni_sts_rx_ok_octets", 10, &port.received);
+    mw_sys_number(telemetry, "hni_sts_tx_ok_octets", 10, &port.sent);
     port.errors = sum(telemetry, lost, COUNT(lost));
     port_put(&port);
 }

@@ -87,6 +87,18 @@ long mw_sys_line(const char *path, char *out, size_t capacity)
     return (long)size;
 }
 
+int mw_sys_number(const char *folder, const char *name, int base, uint64_t *value)
+{
+    char path[1024], text[64];
+    const char *end;
+    *value = 0;
+    if (mw_sys_line(mw_join(path, sizeof path, folder, "/", name, NULL), text, sizeof text) <= 0)
+        return 0;
+    const char *start = base == 16 && strncmp(text, "0x", 2) == 0 ? text + 2 : text;
+    *value = mw_number(start, base, &end);
+    return end != start;
+}
+
 long mw_sys_link(const char *path, char *out, size_t capacity)
 {
     int saved = errno;

@@ -24,6 +24,9 @@ long mw_sys_pread(int fd, void *out, size_t size, uint64_t offset);
 long mw_sys_slurp(const char *path, char *out, size_t capacity);
 /* The same, first line only, without trailing blanks. */
 long mw_sys_line(const char *path, char *out, size_t capacity);
+/* The number at the start of a file in a folder ("123", "0x8086" with base 16, "123@1700000000.5").
+ * 0: there is none, *value is then 0. */
+int mw_sys_number(const char *folder, const char *name, int base, uint64_t *value);
 /* What a symbolic link says. The length, or -1 (out is then empty). */
 long mw_sys_link(const char *path, char *out, size_t capacity);
 

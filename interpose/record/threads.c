@@ -106,7 +106,7 @@ struct mw_thread_state *mw_thread_register(void)
     }
     if (key_made)
         pthread_setspecific(key, thread);
-    thread->area->tid = (uint32_t)syscall(SYS_gettid);
+    __atomic_store_n(&thread->area->tid, (uint32_t)syscall(SYS_gettid), __ATOMIC_RELAXED);
     thread->scratch_used = thread->waited_count = 0;
     thread->nesting = 0;
     mw_callsite_thread_start(thread->sites);

@@ -206,6 +206,48 @@ class Fabric(CliTest):
             self.path("none.mpiw"), job(), Process(0, 1))).out)
 
 
+class Placement(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.zero = Process(0, 1)
+        self.zero.add("TOPOLOGY", xml=b"<topology/>", source="hwloc, interface 2.8.0", took=5,
+                      slit=[{"node": 0, "distance": [10, 32], "cpus": [0, 4, 9, 1]}],
+                      pci=[{"address": "0000:c1:00.0", "names": "mlx5_0", "speed": 8000}],
+                      gpu=[{"node": 4, "pci": "0000:d1:00.0"}], link=[{"from": 4, "to": 5}])
+        self.zero.add("PLACEMENT", when=3, time=2000, cpus=[2, 1], node=1, threads=2, watched=9,
+                      thread=[{"tid": 7, "cpu": 3, "mpi": 1}],
+                      foreign=[{"pid": 9, "name": "spin\x1b", "busy": 99}])
+        self.zero.add("DEVICE", visible="X=1", device=[
+            {"runtime": "hip", "index": 1, "peer": [{"index": 0, "link": "xgmi", "hops": 1}]}])
+        self.zero.add("BUFFER", space=[{"id": 1, "kind": 3, "runtime": "hip", "device": 2}])
+        self.zero.send(0, 8, 2000, 2100, flags=w.spaces(1, 31))
+        self.trace = b.write(self.path("placed.mpiw"), job(), self.zero)
+
+    def test_lines(self):
+        lines = {line["type"]: line for line in map(json.loads, self.run_cli(
+            "dump", "-f", "json", self.trace).out.splitlines())}
+        self.assertEqual((lines["topology"]["xml_bytes"], lines["topology"]["took_ns"]), (11, 5))
+        self.assertEqual((lines["numa_node"]["cpus"], lines["numa_node"]["distances"]),
+                         ("0-3,9", [10, 32]))
+        self.assertEqual((lines["pci"]["names"], lines["pci"]["node"]), ("mlx5_0", None))
+        self.assertEqual(lines["gpu"]["pci"], "0000:d1:00.0")
+        self.assertEqual((lines["gpu_link"]["from"], lines["gpu_link"]["to"]), (4, 5))
+        look = lines["placement"]
+        self.assertEqual((look["cpus"], look["cpu"], look["node"], look["watched_ns"]),
+                         ("2", None, 0, 9))
+        self.assertEqual((lines["placed_thread"]["tid"], lines["placed_thread"]["cpu"]), (7, 2))
+        self.assertEqual(lines["foreign"]["busy_percent"], 99)
+        self.assertEqual(lines["device"]["peers"],
+                         [{"index": 0, "access": 0, "hops": 1, "link": "xgmi"}])
+        self.assertEqual((lines["space"]["kind"], lines["space"]["device"]), ("device", 1))
+        self.assertEqual((lines["event"]["send_space"], lines["event"]["receive_space"]), (1, 31))
+
+    def test_text(self):
+        out = self.run_cli("dump", self.trace).out
+        self.assertIn("from space 1 into space 31", out)
+        self.assertNotIn("\x1b", out)
+
+
 class Info(CliTest):
     def test_document(self):
         os.mkdir(self.path("job.mpiw"))

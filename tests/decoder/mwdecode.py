@@ -169,11 +169,13 @@ class Process:
         for peer, messages, amount in zip(peers[::3], peers[1::3], peers[2::3]):
             self.flows[less_one(fields["comm"]), unzigzag(peer)] = (messages, amount)
 
-    KEYS = {"slit": ("node",), "pci": ("address",), "gpu": ("node",), "link": ("from", "to", "type")}
+    KEYS = {"slit": ("node",), "pci": ("address",), "gpu": ("node",),
+            "link": ("from", "to", "type")}
 
     def add_topology(self, fields):
         if self.topology is None:
-            self.topology = {**read_list(b"", CHUNKS["TOPOLOGY"]), **{name: {} for name in self.KEYS}}
+            self.topology = read_list(b"", CHUNKS["TOPOLOGY"])
+            self.topology.update((name, {}) for name in self.KEYS)
         for name in fields["given"] - set(self.KEYS):
             self.topology[name] = fields[name]
         for name, key in self.KEYS.items():

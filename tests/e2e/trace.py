@@ -151,6 +151,10 @@ class Process:
         self.attempts, self.endpoints, self.log, self.log_lost = [], [], [], 0
         self.sockets, self.ports, self.cma, self.cma_time, self.choices = [], [], [], 0, []
         self.windows, self.iofiles, self.flows = {}, {}, {}  # by id; flows by (comm, peer)
+        # The node (a dict with lists "slit", "pci", "gpu", "link"; xml as bytes), looks with lists
+        # "placed_threads" and "foreigners", GPUs with "peers", kinds of memory by id.
+        self.topology, self.placements, self.devices, self.spaces = None, [], [], {}
+        self.facts_node = line["facts_node"]
         self.threads = {}  # index: list of calls
         self.missing = 0
         self._starts = None
@@ -240,6 +244,30 @@ class Process:
             self.iofiles[line["id"]] = line
         elif record == "flow":
             self.flows[line["comm"], line["peer"]] = (line["messages"], line["bytes"])
+        else:
+            return self.take_placement(line)
+        return True
+
+    def take_placement(self, line):
+        """The same for TOPOLOGY, PLACEMENT, DEVICE and BUFFER."""
+        record = line["record"]
+        if record == "topology":
+            self.topology = {**line, "xml": bytes.fromhex(line["xml"]), "slit": [], "pci": [],
+                             "gpu": [], "link": []}
+        elif record in ("slit", "pci", "gpu", "link"):
+            self.topology[record].append(line)
+        elif record == "placement":
+            self.placements.append({**line, "placed_threads": [], "foreigners": []})
+        elif record == "placed_thread":
+            self.placements[-1]["placed_threads"].append(line)
+        elif record == "foreign":
+            self.placements[-1]["foreigners"].append(line)
+        elif record == "device":
+            self.devices.append({**line, "peers": []})
+        elif record == "device_peer":
+            self.devices[-1]["peers"].append(line)
+        elif record == "space":
+            self.spaces[line["id"]] = line
         else:
             return False
         return True

@@ -103,7 +103,8 @@ static const struct nested in_ports[] = {{MW_F_PORTS_port, 0, NULL}, {0}};
 static const struct nested in_cma[] = {{MW_F_CMA_peer, 0, NULL}, {0}};
 static const struct nested in_flow[] = {{MW_F_FLOW_peers, 3, NULL}, {0}};
 static const struct nested in_choice[] = {{MW_F_CHOICE_item, 0, NULL}, {0}};
-static const struct nested in_slit[] = {{MW_F_SLIT_distance, 1, NULL}, {MW_F_SLIT_cpus, 2, NULL}, {0}};
+static const struct nested in_slit[] = {
+    {MW_F_SLIT_distance, 1, NULL}, {MW_F_SLIT_cpus, 2, NULL}, {0}};
 static const struct nested in_pci[] = {{MW_F_PCI_cpus, 2, NULL}, {0}};
 static const struct nested in_topology[] = {{MW_F_TOPOLOGY_slit, 0, in_slit},
                                             {MW_F_TOPOLOGY_pci, 0, in_pci},

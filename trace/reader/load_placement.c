@@ -23,12 +23,18 @@ static const struct mw_members slit_members = MW_MEMBERS(slit_table, mw_slit);
 
 #define PCI(id, kind) MW_MEMBER(PCI, mw_pci, id, kind)
 static const struct mw_member pci_table[] = {
-    PCI(address, TEXT),   PCI(parent, TEXT),
-    PCI(vendor, NUMBER),  PCI(device, NUMBER),
-    PCI(node, LESS_ONE),  PCI(speed, NUMBER),
-    PCI(width, NUMBER),   PCI(speed_max, NUMBER),
-    PCI(driver, TEXT),    PCI(width_max, NUMBER),
-    PCI(names, TEXT),     {MW_F_PCI_class, MW_MEMBER_NUMBER, offsetof(struct mw_pci, class_code), 0},
+    PCI(address, TEXT),
+    PCI(parent, TEXT),
+    PCI(vendor, NUMBER),
+    PCI(device, NUMBER),
+    PCI(node, LESS_ONE),
+    PCI(speed, NUMBER),
+    PCI(width, NUMBER),
+    PCI(speed_max, NUMBER),
+    PCI(driver, TEXT),
+    PCI(width_max, NUMBER),
+    PCI(names, TEXT),
+    {MW_F_PCI_class, MW_MEMBER_NUMBER, offsetof(struct mw_pci, class_code), 0},
     MW_MEMBER_COUNTED(PCI, mw_pci, cpus, RUNS, cpu_runs),
 };
 static const struct mw_members pci_members = MW_MEMBERS(pci_table, mw_pci);
@@ -41,8 +47,8 @@ static const struct mw_member gpu_table[] = {
 static const struct mw_members gpu_members = MW_MEMBERS(gpu_table, mw_gpu);
 
 #define LINK(id) MW_MEMBER(GPULINK, mw_gpu_link, id, NUMBER)
-static const struct mw_member link_table[] = {LINK(from),   LINK(to),            LINK(type),
-                                              LINK(weight), LINK(min_bandwidth), LINK(max_bandwidth)};
+static const struct mw_member link_table[] = {
+    LINK(from), LINK(to), LINK(type), LINK(weight), LINK(min_bandwidth), LINK(max_bandwidth)};
 static const struct mw_members link_members = MW_MEMBERS(link_table, mw_gpu_link);
 
 static const struct mw_member topology_table[] = {
@@ -81,16 +87,20 @@ const struct mw_members mw_placement_members = MW_MEMBERS(placement_table, mw_pl
 
 #define THREAD(id, kind) MW_MEMBER(PLACEDTHREAD, mw_placed_thread, id, kind)
 static const struct mw_member thread_table[] = {
-    THREAD(tid, NUMBER), THREAD(cpu, LESS_ONE), THREAD(ticks, NUMBER),
-    THREAD(name, TEXT),  THREAD(mpi, FLAG),
-    MW_MEMBER_COUNTED(PLACEDTHREAD, mw_placed_thread, cpus, RUNS, cpu_runs),
+    THREAD(tid, NUMBER),   THREAD(cpu, LESS_ONE),
+    THREAD(ticks, NUMBER), THREAD(name, TEXT),
+    THREAD(mpi, FLAG),     MW_MEMBER_COUNTED(PLACEDTHREAD, mw_placed_thread, cpus, RUNS, cpu_runs),
 };
 static const struct mw_members thread_members = MW_MEMBERS(thread_table, mw_placed_thread);
 
 #define FOREIGN(id, kind) MW_MEMBER(FOREIGN, mw_foreign, id, kind)
 static const struct mw_member foreign_table[] = {
-    FOREIGN(pid, NUMBER),  FOREIGN(name, TEXT),      FOREIGN(cpu, LESS_ONE),
-    FOREIGN(busy, NUMBER), FOREIGN(same_user, FLAG), FOREIGN(parent, NUMBER),
+    FOREIGN(pid, NUMBER),
+    FOREIGN(name, TEXT),
+    FOREIGN(cpu, LESS_ONE),
+    FOREIGN(busy, NUMBER),
+    FOREIGN(same_user, FLAG),
+    FOREIGN(parent, NUMBER),
     MW_MEMBER_COUNTED(FOREIGN, mw_foreign, cpus, RUNS, cpu_runs),
 };
 static const struct mw_members foreign_members = MW_MEMBERS(foreign_table, mw_foreign);
@@ -176,8 +186,7 @@ enum mw_status mw_load_placement(struct mw_load *load)
             status = record_add(load, &field, MW_TABLE_PLACED_THREADS, &thread_members, &key,
                                 sizeof key);
         else if (field.id == MW_F_PLACEMENT_foreign && field.is_bytes)
-            status =
-                record_add(load, &field, MW_TABLE_FOREIGN, &foreign_members, &key, sizeof key);
+            status = record_add(load, &field, MW_TABLE_FOREIGN, &foreign_members, &key, sizeof key);
     }
     return status;
 }

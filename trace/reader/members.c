@@ -107,10 +107,14 @@ enum mw_status mw_members_read(struct mw_trace *trace, struct mw_reader list,
 static void member_copy(const struct mw_member *member, uint8_t *to, const uint8_t *from)
 {
     static const size_t sizes[] = {
-        [MW_MEMBER_NUMBER] = sizeof(uint64_t),   [MW_MEMBER_SIGNED] = sizeof(int64_t),
-        [MW_MEMBER_FLAG] = sizeof(int),          [MW_MEMBER_WHEN] = sizeof(enum mw_when),
-        [MW_MEMBER_TEXT] = sizeof(const char *), [MW_MEMBER_BYTES] = sizeof(const uint8_t *),
-        [MW_MEMBER_LESS_ONE] = sizeof(int64_t),  [MW_MEMBER_NUMBERS] = sizeof(const uint64_t *),
+        [MW_MEMBER_NUMBER] = sizeof(uint64_t),
+        [MW_MEMBER_SIGNED] = sizeof(int64_t),
+        [MW_MEMBER_FLAG] = sizeof(int),
+        [MW_MEMBER_WHEN] = sizeof(enum mw_when),
+        [MW_MEMBER_TEXT] = sizeof(const char *),
+        [MW_MEMBER_BYTES] = sizeof(const uint8_t *),
+        [MW_MEMBER_LESS_ONE] = sizeof(int64_t),
+        [MW_MEMBER_NUMBERS] = sizeof(const uint64_t *),
         [MW_MEMBER_RUNS] = sizeof(const struct mw_cpu_run *),
     };
     memcpy(to + member->offset, from + member->offset, sizes[member->kind]);

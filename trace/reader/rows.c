@@ -11,7 +11,8 @@
 #include <string.h>
 
 _Static_assert(offsetof(struct mw_attempt, id) == 0 && offsetof(struct mw_endpoint, id) == 0 &&
-                   offsetof(struct mw_log_line, id) == 0 && offsetof(struct mw_cma_peer, pid) == 0 &&
+                   offsetof(struct mw_log_line, id) == 0 &&
+                   offsetof(struct mw_cma_peer, pid) == 0 &&
                    offsetof(struct mw_rma_window, id) == 0 && offsetof(struct mw_iofile, id) == 0 &&
                    offsetof(struct mw_slit, node) == 0 && offsetof(struct mw_gpu, node) == 0 &&
                    offsetof(struct mw_memory_space, id) == 0 && offsetof(struct mw_region, id) == 0,
@@ -281,9 +282,9 @@ _Static_assert(offsetof(struct mw_endpoint_row, endpoint) == 0 &&
  * of both are in order, and each part's thing is there: it came from the same chunk. */
 static const struct family {
     enum mw_table parts;
-    size_t thing, part;        /* bytes of what the public sees */
-    size_t part_at;            /* where a part's row has it */
-    size_t array_at, count_at; /* in the thing */
+    size_t thing, part;               /* bytes of what the public sees */
+    size_t part_at;                   /* where a part's row has it */
+    size_t array_at, count_at;        /* in the thing */
     size_t things_at, thing_count_at; /* in the process */
     int (*belongs)(const void *part, const void *thing);
 } families[] = {

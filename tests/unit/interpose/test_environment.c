@@ -22,6 +22,15 @@ static void test_made_up_node(void **state)
     put("/proc/meminfo",
         "MemTotal:       527942852 kB\nHugePages_Total:      16\nSwapTotal: 0 kB\n");
     put("/sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n");
+    put("/sys/module/pcie_aspm/parameters/policy", "default [powersave] performance\n");
+    put("/sys/module/intel_idle/parameters/max_cstate", "9\n");
+    put("/sys/devices/system/node/node0/cpulist", "0-3\n");
+    put("/sys/devices/system/node/node1/cpulist", "4-7\n");
+    put("/sys/devices/system/node/node2/cpulist", "8-15\n");
+    put("/sys/devices/system/node/node3/cpulist", "\n"); /* memory alone */
+    put("/sys/devices/system/cpu/cpu0/topology/physical_package_id", "0\n");
+    put("/sys/devices/system/cpu/cpu4/topology/physical_package_id", "0\n");
+    put("/sys/devices/system/cpu/cpu8/topology/physical_package_id", "1\n");
     put("/proc/sys/kernel/numa_balancing", "1\n");
     put("/sys/devices/system/node/online", "0-7\n");
     put("/proc/sys/kernel/yama/ptrace_scope", "1\n");
@@ -49,6 +58,9 @@ static void test_made_up_node(void **state)
     has_fact("memory", "MemTotal", "527942852 kB");
     has_fact("memory", "HugePages_Total", "16");
     has_fact("memory", "transparent_hugepages", "madvise");
+    has_fact("memory", "nodes_per_package", "2, 1");
+    has_fact("kernel", "pcie_aspm", "powersave");
+    has_fact("cpu", "intel_idle.max_cstate", "9");
     has_fact("memory", "numa_balancing", "1");
     has_fact("memory", "numa_nodes", "0-7");
     has_fact("kernel", "yama.ptrace_scope", "1");

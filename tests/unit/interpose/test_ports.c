@@ -5,10 +5,7 @@
  */
 #include "probe_fixture.h"
 
-#include <fcntl.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "tree_fixture.h"
 
 #include "probe/env_store.h"
 #include "probe/ports.h"
@@ -38,38 +35,6 @@ int mw_fact_list_find(const struct mw_fact_list *list, const char *section, cons
                       struct mw_fact *fact)
 {
     return 0;
-}
-
-static char root[64];
-
-/* A file of the tree, with the folders on its way. */
-static void file_put(const char *path, const char *text)
-{
-    char full[512];
-    snprintf(full, sizeof full, "%s%s", root, path);
-    for (char *slash = strchr(full + strlen(root) + 1, '/'); slash;
-         slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        mkdir(full, 0700);
-        *slash = '/';
-    }
-    int fd = open(full, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    assert_true(fd >= 0);
-    assert_int_equal(write(fd, text, strlen(text)), strlen(text));
-    close(fd);
-}
-
-static int tree_begin(void **state)
-{
-    strcpy(root, "/tmp/mw-ports-XXXXXX");
-    return mkdtemp(root) ? 0 : -1;
-}
-
-static int tree_end(void **state)
-{
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf '%s'", root);
-    return system(command);
 }
 
 #define HEADINGS                                                                                   \

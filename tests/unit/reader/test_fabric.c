@@ -398,6 +398,11 @@ static void test_hostile_lists_are_bounded(void **state)
         {MW_CHUNK_ATTEMPT, MW_F_ATTEMPT_offer},
         {MW_CHUNK_SOCKETS, MW_F_SOCKETS_connection},
         {MW_CHUNK_CHOICE, MW_F_CHOICE_item},
+        {MW_CHUNK_TOPOLOGY, MW_F_TOPOLOGY_pci},
+        {MW_CHUNK_PLACEMENT, MW_F_PLACEMENT_thread},
+        {MW_CHUNK_PLACEMENT, MW_F_PLACEMENT_foreign},
+        {MW_CHUNK_DEVICE, MW_F_DEVICE_device},
+        {MW_CHUNK_BUFFER, MW_F_BUFFER_space},
     };
     uint8_t *payload = malloc(SIZE);
     assert_non_null(payload);
@@ -416,10 +421,36 @@ static void test_hostile_lists_are_bounded(void **state)
             assert_int_equal(process->attempt_count, 0);
         } else { /* equal rows are one, long before they are many */
             assert_int_equal(mw_trace_damage_count(trace), 0);
-            assert_int_equal(process->sockets_count + process->choice_count, 1);
+            assert_int_equal(process->sockets_count + process->choice_count +
+                                 process->placement_count + process->device_count +
+                                 process->space_count +
+                                 (process->topology ? process->topology->pci_count : 0),
+                             1);
         }
         mw_trace_close(trace);
     }
+    free(payload);
+}
+
+/* A byte of a packed field becomes a number of eight; a frame of zeros is hardly any bytes. */
+static void test_hostile_masks_are_bounded(void **state)
+{
+    enum { SIZE = 48 << 20, HEAD = 5 };
+    uint8_t *payload = calloc(1, SIZE);
+    assert_non_null(payload);
+    payload[0] = MW_F_PLACEMENT_cpus * 2 + 1;
+    for (unsigned i = 0, length = SIZE - HEAD; i < HEAD - 1; i++, length >>= 7)
+        payload[1 + i] = (uint8_t)((length & 0x7f) | (i < HEAD - 2 ? 0x80 : 0));
+    payload[HEAD] = 1; /* SIZE - HEAD is odd: no pairs */
+    add_chunk_zstd(&file, MW_CHUNK_PLACEMENT, 1, payload, SIZE);
+    payload[1]--; /* and now they are */
+    add_chunk_zstd(&file, MW_CHUNK_PLACEMENT, 1, payload, SIZE - 1);
+    mw_trace *trace = open_bytes(&place, &file);
+    assert_int_equal(mw_trace_damage_count(trace), 2);
+    assert_int_equal(mw_trace_damage(trace, 0)->status, MW_ERR_CORRUPT);
+    assert_int_equal(mw_trace_damage(trace, 1)->status, MW_ERR_LIMIT);
+    assert_int_equal(mw_trace_process(trace, 0)->placement_count, 0);
+    mw_trace_close(trace);
     free(payload);
 }
 
@@ -438,6 +469,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_all_or_nothing, setup, teardown),
         cmocka_unit_test_setup_teardown(test_a_long_job_needs_no_memory, setup, teardown),
         cmocka_unit_test_setup_teardown(test_hostile_lists_are_bounded, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_hostile_masks_are_bounded, setup, teardown),
     };
     return cmocka_run_group_tests_name("reader: fabric", tests, NULL, NULL);
 }
