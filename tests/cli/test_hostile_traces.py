@@ -270,6 +270,21 @@ MANY = {
 }
 
 
+def any_record(description, n):
+    """A record of a kind that has no line above: each of its numbers and texts tells n."""
+    values = {"number": n, "signed": n, "text": "x%d" % n, "bytes": b"%08d" % n}
+    out = {}
+    for field in description:
+        value = any_record(field.inner, n) if field.what == "record" else (
+            [n] * field.group if field.what == "packed" else values[field.what])
+        out[field.name] = [value] if field.repeated else value
+    return out
+
+
+for KIND in mwformat.CHUNKS:
+    MANY.setdefault(KIND, (None, lambda n, kind=KIND: any_record(mwformat.CHUNKS[kind], n)))
+
+
 class Many(Hostile):
     """So many of one record, at two ranks or of as many processes, that anything quadratic shows."""
 
