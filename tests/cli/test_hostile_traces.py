@@ -316,10 +316,22 @@ class Many(Hostile):
 
     def events(self, make):
         process, other = Process(0, RECORDS).world(), Process(1, RECORDS).world()
-        for at, one in ((0, process), (0, other)):
-            for n in range(at, RECORDS):
+        for one in (process, other):
+            for n in range(RECORDS):
                 make(one, n)
-        return b.write(self.path("job.mpiw"), job(), process, other)
+            self.in_pieces(one)
+        trace = b.write(self.path("job.mpiw"), job(), process, other)
+        document = self.run_cli("info", "--format=json", trace, timeout=600)
+        self.assertEqual(document.err, "")  # a chunk that is too large would be damage, and nothing read
+        self.assertEqual(document.json()["trace"]["events"], 2 * RECORDS)
+        return trace
+
+    @staticmethod
+    def in_pieces(process, size=100000):
+        """Its events as chunks that are not too large."""
+        items = process.threads.pop(0)
+        for at in range(0, len(items), size):
+            process.extra.append(w.events(w.give_ordinals(items[at:at + size]), process.key, first=at))
 
     def test_peers_tags_and_sites(self):
         self.run_all(self.events(lambda process, n: process.send(
