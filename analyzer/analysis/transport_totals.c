@@ -153,7 +153,7 @@ static void group_add(struct mw_pair_group *group, const struct mw_pair_transpor
     group->messages += pair->messages;
     group->bytes += pair->bytes;
     group->carried += pair->carried;
-    group->remainder += pair->remainder;
+    group->remainder = (int64_t)(group->carried - group->bytes); /* a hostile sum may be over */
     for (size_t i = 0; i < pair->routes.count && i < group->routes.count; i++) {
         const struct mw_route *route = &pair->routes.at[i];
         struct mw_route_total *total = &group->routes.at[i];

@@ -127,6 +127,8 @@ struct mw_transports {
     MW_VECTOR(struct mw_pair_transport)
     pairs; /* by src, then dst: every pair with messages or carried bytes */
     MW_VECTOR(struct mw_failure) failures; /* by weight, native first, then by process and time */
+    uint64_t
+        left_out; /* attempts, lines and offers of processes that have more than are looked at */
     MW_VECTOR(struct mw_idle) idle;
     struct mw_process_choice *choices;
     MW_VECTOR(struct mw_probe_coverage) coverage;

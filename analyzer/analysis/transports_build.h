@@ -83,6 +83,14 @@ void mw_pair_routes(struct mw_building *building, struct mw_pair_transport *pair
                     const struct mw_flow *flows, size_t flow_count);
 
 /* transports_failures.c, transports_idle.c */
+/* Looked at of one process. The recorder writes fewer; a trace may hold any number, and each attempt
+ * is compared with the others and with the lines. What is beyond is counted as left out. */
+#define MW_ATTEMPTS_MOST 2048
+#define MW_LINES_MOST    2048
+static inline size_t mw_at_most(size_t count, size_t most)
+{
+    return count < most ? count : most;
+}
 void mw_failures_read(struct mw_building *building);
 void mw_idle_read(struct mw_building *building);
 

@@ -18,6 +18,16 @@ static int same(const char *a, const char *b)
     return !strcmp(a, b);
 }
 
+static size_t attempts_of(const struct mw_process *process)
+{
+    return mw_at_most(process->attempt_count, MW_ATTEMPTS_MOST);
+}
+
+static size_t lines_of(const struct mw_process *process)
+{
+    return mw_at_most(process->log_count, MW_LINES_MOST);
+}
+
 static int in_init(const struct mw_process *process)
 {
     return !process->has_rank || !process->init_end;
@@ -42,7 +52,7 @@ static int attempt_succeeded(const struct mw_attempt *attempt)
 static int recovered(const struct mw_process *process, size_t at)
 {
     const struct mw_attempt *failed = &process->attempts[at];
-    for (size_t i = at + 1; i < process->attempt_count; i++) {
+    for (size_t i = at + 1; i < attempts_of(process); i++) {
         const struct mw_attempt *later = &process->attempts[i];
         if (attempt_succeeded(later) && !later->inner && same(later->call, failed->call) &&
             same(later->library, failed->library) &&
@@ -88,7 +98,7 @@ static int line_is_of(const struct mw_log_line *line, const char *library, const
 static void take_lines(struct mw_failure *failure, const struct mw_process *process, uint64_t from,
                        uint64_t to)
 {
-    for (size_t i = 0; i < process->log_count; i++) {
+    for (size_t i = 0; i < lines_of(process); i++) {
         const struct mw_log_line *line = &process->log[i];
         if (line->time >= from && line->time <= to &&
             line_is_of(line, failure->library, failure->provider))
@@ -134,7 +144,7 @@ static void attach_log(struct mw_failure *failure, const struct mw_process *proc
 static const struct mw_offer *offer_of(const struct mw_process *process,
                                        const struct mw_attempt *attempt)
 {
-    for (size_t i = 0; i < process->attempt_count; i++)
+    for (size_t i = 0; i < attempts_of(process); i++)
         for (size_t o = 0; o < process->attempts[i].offer_count; o++) {
             const struct mw_offer *offer = &process->attempts[i].offers[o];
             if (*attempt->provider && same(offer->provider, attempt->provider) &&
@@ -216,7 +226,7 @@ static int is_warning(const struct mw_log_line *line)
 /* Whether a provider was offered or opened in this process after all. */
 static int came_forward(const struct mw_process *process, const char *provider)
 {
-    for (size_t i = 0; i < process->attempt_count; i++) {
+    for (size_t i = 0; i < attempts_of(process); i++) {
         const struct mw_attempt *attempt = &process->attempts[i];
         if (mw_provider_has(attempt->provider, provider))
             return 1;
@@ -331,11 +341,11 @@ static void silent_failures(struct mw_building *building, struct mw_index *group
 {
     const struct mw_process *process = mw_trace_process(building->model->trace, number);
     struct mw_index told = {0};
-    for (size_t l = 0; l < process->log_count; l++) {
+    for (size_t l = 0; l < lines_of(process); l++) {
         const struct mw_log_line *line = &process->log[l];
         if (!same(line->library, "libfabric") || !is_warning(line) || is_utility(line->provider))
             continue;
-        for (size_t a = 0; a < process->attempt_count; a++) {
+        for (size_t a = 0; a < attempts_of(process); a++) {
             const struct mw_attempt *attempt = &process->attempts[a];
             if (attempt->inner || !same(attempt->call, "fi_getinfo") || !attempt->end ||
                 line->time < attempt->start || line->time > attempt->end)
@@ -372,7 +382,7 @@ static int job_ended_in_init(const struct mw_building *building)
 {
     for (uint32_t i = 0; i < building->model->process_count; i++) {
         const struct mw_process *process = mw_trace_process(building->model->trace, i);
-        for (size_t a = 0; in_init(process) && a < process->attempt_count; a++)
+        for (size_t a = 0; in_init(process) && a < attempts_of(process); a++)
             if (attempt_failed(&process->attempts[a]) &&
                 weight_of(process, a) == MW_FAILURE_MATTERS)
                 return 1;
@@ -387,8 +397,10 @@ void mw_failures_read(struct mw_building *building)
     int ended = job_ended_in_init(building);
     for (uint32_t i = 0; i < building->model->process_count; i++) {
         const struct mw_process *process = mw_trace_process(building->model->trace, i);
+        out->left_out +=
+            process->attempt_count - attempts_of(process) + process->log_count - lines_of(process);
         silent_failures(building, &groups, i);
-        for (size_t a = 0; a < process->attempt_count; a++) {
+        for (size_t a = 0; a < attempts_of(process); a++) {
             if (!attempt_failed(&process->attempts[a]) &&
                 !attempt_hangs(process, &process->attempts[a]))
                 continue;

@@ -17,10 +17,9 @@ static int same(const char *a, const char *b)
 
 /* A device's name up to what stands for a port of it or a kind of domain: "mlx5_0" of "mlx5_0:1",
  * "mlx5_0-xrc". */
-static int same_device(const char *a, const char *b)
+static uint64_t device_key(const char *device)
 {
-    size_t length = strcspn(a, ":-@"), other = strcspn(b, ":-@");
-    return length == other && !memcmp(a, b, length);
+    return mw_hash_bytes(2, device, strcspn(device, ":-@"));
 }
 
 static const char *offer_device(const struct mw_offer *offer)
@@ -28,22 +27,47 @@ static const char *offer_device(const struct mw_offer *offer)
     return *offer->device ? offer->device : offer->domain;
 }
 
-/* Whether an endpoint came to nothing: a call about it failed. */
-static int endpoint_failed(const struct mw_process *process, const struct mw_endpoint *endpoint)
+/* Different offers of a process that are looked at; each is compared with all that was used. */
+#define OFFERS_MOST 1024
+
+static size_t attempts_of(const struct mw_process *process)
 {
+    return mw_at_most(process->attempt_count, MW_ATTEMPTS_MOST);
+}
+
+/* A process, as far as its offers are compared with what it used. */
+struct user {
+    const struct mw_process *process;
+    struct mw_index failed; /* endpoints that came to nothing, by endpoint_key */
+};
+
+static uint64_t endpoint_key(const char *library, uint64_t id)
+{
+    return mw_hash_text(mw_mix(id), library);
+}
+
+/* A call about the endpoint failed. */
+static void user_read(struct user *user, const struct mw_process *process)
+{
+    *user = (struct user){.process = process};
     for (size_t i = 0; i < process->attempt_count; i++) {
         const struct mw_attempt *attempt = &process->attempts[i];
-        if (attempt->endpoint == endpoint->id && (!attempt->end || attempt->result < 0) &&
-            same(attempt->library, endpoint->library))
-            return 1;
+        if (!attempt->end || attempt->result < 0)
+            mw_index_put(&user->failed, endpoint_key(attempt->library, attempt->endpoint));
     }
-    return 0;
+}
+
+static int endpoint_failed(const struct user *user, const struct mw_endpoint *endpoint)
+{
+    uint64_t key = endpoint_key(endpoint->library, endpoint->id);
+    return mw_index_find(&user->failed, key) != MW_INDEX_NONE;
 }
 
 /* --- offers ----------------------------------------------------------------------------------- */
 
-static int libfabric_uses(const struct mw_process *process, const struct mw_offer *offer)
+static int libfabric_uses(const struct user *user, const struct mw_offer *offer)
 {
+    const struct mw_process *process = user->process;
     for (size_t i = 0; i < process->endpoint_count; i++) {
         const struct mw_endpoint *endpoint = &process->endpoints[i];
         const char *device = *endpoint->device ? endpoint->device : endpoint->domain;
@@ -51,7 +75,7 @@ static int libfabric_uses(const struct mw_process *process, const struct mw_offe
             mw_provider_same(endpoint->provider, offer->provider) &&
             (!*device || same(device, offer_device(offer)) ||
              same(endpoint->domain, offer->domain)) &&
-            !endpoint_failed(process, endpoint))
+            !endpoint_failed(user, endpoint))
             return 1;
     }
     return 0;
@@ -87,7 +111,7 @@ static int knows_lanes(const struct mw_process *process)
 static int was_tried(const struct mw_process *process, const char *library,
                      const struct mw_offer *offer)
 {
-    for (size_t i = 0; i < process->attempt_count; i++) {
+    for (size_t i = 0; i < attempts_of(process); i++) {
         const struct mw_attempt *attempt = &process->attempts[i];
         int bad = attempt->end ? attempt->result < 0 : process->end_reason != MW_END_FINALIZE;
         if (bad && !attempt->inner && same(attempt->library, library) && *attempt->provider &&
@@ -118,11 +142,11 @@ static void idle_add_process(struct mw_idle *idle, uint32_t process)
 }
 
 static void idle_offer(struct mw_building *building, struct mw_index *groups, uint32_t number,
-                       const char *library, const struct mw_offer *offer)
+                       const struct user *user, const char *library, const struct mw_offer *offer)
 {
-    const struct mw_process *process = mw_trace_process(building->model->trace, number);
+    const struct mw_process *process = user->process;
     int ucx = same(library, "ucx");
-    if (ucx ? ucx_uses(process, offer) : libfabric_uses(process, offer))
+    if (ucx ? ucx_uses(process, offer) : libfabric_uses(user, offer))
         return;
     struct mw_idle idle = {.library = library,
                            .provider = offer->provider,
@@ -141,8 +165,10 @@ static void idle_offers(struct mw_building *building, struct mw_index *groups, u
 {
     const struct mw_process *process = mw_trace_process(building->model->trace, number);
     struct mw_index seen = {0};
+    struct user user;
     int lanes = knows_lanes(process);
-    for (size_t a = 0; a < process->attempt_count; a++) {
+    user_read(&user, process);
+    for (size_t a = 0; a < attempts_of(process); a++) {
         const struct mw_attempt *attempt = &process->attempts[a];
         /* who asked does not matter: what was offered is there */
         if (attempt->inner || (same(attempt->library, "ucx") && !lanes))
@@ -151,10 +177,14 @@ static void idle_offers(struct mw_building *building, struct mw_index *groups, u
             const struct mw_offer *offer = &attempt->offers[o];
             size_t known = seen.count;
             uint64_t key = mw_hash_text(mw_hash_text(1, attempt->library), offer->provider);
-            if (mw_index_put(&seen, mw_hash_text(key, offer_device(offer))) == known)
-                idle_offer(building, groups, number, attempt->library, offer);
+            key = mw_hash_text(key, offer_device(offer));
+            if (known == OFFERS_MOST)
+                building->out->left_out += mw_index_find(&seen, key) == MW_INDEX_NONE;
+            else if (mw_index_put(&seen, key) == known)
+                idle_offer(building, groups, number, &user, attempt->library, offer);
         }
     }
+    mw_index_free(&user.failed);
     mw_index_free(&seen);
 }
 
@@ -164,7 +194,7 @@ struct node_use {
     /* line rate of the fastest network device that was used, bit/s; and of those, the fastest that
      * was driven natively: TCP over a fast fabric's interface leaves the fabric idle */
     uint64_t best, native;
-    MW_VECTOR(const char *) devices;
+    struct mw_index devices; /* by name, and by device_key */
     MW_VECTOR(uint32_t) processes;
 };
 
@@ -181,10 +211,10 @@ static void use_device(const struct mw_building *building, struct node_use *use,
 {
     if (!*device || same(device, "memory") || same(device, "lo"))
         return;
-    for (size_t i = 0; i < use->devices.count; i++)
-        if (same(use->devices.at[i], device))
-            return;
-    *mw_vector_add(&use->devices) = device;
+    size_t known = use->devices.count;
+    if (mw_index_put(&use->devices, mw_hash_text(1, device)) < known)
+        return;
+    mw_index_put(&use->devices, device_key(device));
     use_rate(use, mw_port_rate(building, process, device), native);
 }
 
@@ -192,10 +222,12 @@ static void uses_of_process(const struct mw_building *building, struct node_use 
                             uint32_t number)
 {
     const struct mw_process *process = mw_trace_process(building->model->trace, number);
+    struct user user;
+    user_read(&user, process);
     for (size_t e = 0; e < process->endpoint_count; e++) {
         const struct mw_endpoint *endpoint = &process->endpoints[e];
         int native = mw_fabric_native(endpoint->library, endpoint->provider);
-        if (endpoint_failed(process, endpoint))
+        if (endpoint_failed(&user, endpoint))
             continue;
         use_device(building, use, number, endpoint->device, native);
         use_device(building, use, number, endpoint->domain, native);
@@ -207,6 +239,7 @@ static void uses_of_process(const struct mw_building *building, struct node_use 
                            mw_fabric_native("ucx", lane->transport));
             }
     }
+    mw_index_free(&user.failed);
 }
 
 static struct node_use *read_uses(const struct mw_building *building)
@@ -243,9 +276,8 @@ static void idle_device(struct mw_building *building, struct mw_index *groups,
     int native = mw_fabric_native("", kind);
     if (!is_up(state) || same(name, "lo"))
         return;
-    for (size_t i = 0; i < use->devices.count; i++)
-        if (same_device(use->devices.at[i], name))
-            return;
+    if (mw_index_find(&use->devices, device_key(name)) != MW_INDEX_NONE)
+        return;
     if (!native && (!rate || !use->best || rate <= use->best))
         return;
     if (native && use->native && rate && rate <= use->native)
@@ -314,7 +346,7 @@ static void idle_devices(struct mw_building *building, struct mw_index *groups)
         told[node] = 1;
     }
     for (uint32_t n = 0; n < endpoints->node_count; n++) {
-        free(uses[n].devices.at);
+        mw_index_free(&uses[n].devices);
         free(uses[n].processes.at);
     }
     free(uses);

@@ -20,10 +20,11 @@ size_t mw_token_path(const char *text, size_t at)
     if (at && (is_word(from[-1]) || strchr("/.~)]}", from[-1])))
         return 0;
     size_t dots = strspn(from, ".");
+    /* only then the rest is looked at: a text may be long and have a path nowhere */
+    if (*from != '/' && *from != '~' && !(dots > 0 && dots <= 2 && from[dots] == '/'))
+        return 0;
     size_t length = strcspn(from, " \t\n:;,'\"()<>|&=");
-    int begins = (*from == '/' && length > 1) || (*from == '~' && length > 1) ||
-                 (dots > 0 && dots <= 2 && from[dots] == '/');
-    return begins ? length : 0;
+    return length > 1 ? length : 0;
 }
 
 static size_t ipv4_length(const char *from)

@@ -153,8 +153,8 @@ json_t *mw_doc_failures(const struct mw_transports *transports, size_t top)
     for (size_t i = 0; i < transports->failures.count && i < top; i++)
         json_array_append_new(listed,
                               failure_json(transports->tally->model, &transports->failures.at[i]));
-    return json_pack("{s:I, s:o}", "total", (json_int_t)transports->failures.count, "listed",
-                     listed);
+    return json_pack("{s:I, s:o, s:o}", "total", (json_int_t)transports->failures.count,
+                     "left_out", mw_json_count(transports->left_out), "listed", listed);
 }
 
 static json_t *idle_json(const struct mw_model *model, const struct mw_idle *idle)

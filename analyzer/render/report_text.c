@@ -312,7 +312,7 @@ static void text_time(const json_t *report, FILE *out)
 {
     const json_t *time = json_object_get(report, "time"), *by = json_object_get(time, "by_class");
     const json_t *spread = json_object_get(time, "per_rank");
-    char *text[10] = {mw_number_seconds(mw_json_real_of(time, "mpi_s")),
+    char *text[10] = {mw_number_seconds(mw_json_real_of(time, "mpi_s")), /* the rest: NULL */
                      mw_number_percent(mw_json_real_of(time, "share")),
                      mw_number_seconds(mw_json_real_of(by, "point_to_point_s")),
                      mw_number_seconds(mw_json_real_of(by, "collective_s")),
@@ -350,7 +350,7 @@ static void text_time(const json_t *report, FILE *out)
     if (json_array_size(json_object_get(json_object_get(report, "stuck"), "calls")))
         mw_text_paragraph(out, MW_STYLE_PLAIN,
                           "The calls that had not ended are not in these figures.");
-    for (size_t i = 0; i < 8; i++)
+    for (size_t i = 0; i < sizeof(text) / sizeof(text[0]); i++)
         free(text[i]);
 }
 

@@ -333,6 +333,12 @@ static void text_failures(const json_t *section, FILE *out)
                           "%.0f more without consequence: another attempt succeeded, or nothing "
                           "was there (--format json has them)",
                           others);
+    if (mw_json_count_of(failures, "left_out") > 0)
+        mw_text_paragraph(
+            out, MW_STYLE_BAD,
+            "%.0f attempts, log lines and offers were not looked at: more than mpiwatch "
+            "writes of one process",
+            mw_json_count_of(failures, "left_out"));
 }
 
 static void text_idle(const json_t *section, FILE *out)

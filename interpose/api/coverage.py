@@ -26,7 +26,7 @@ ACCESS = "RMA: bytes %s, target, window"
 RECORDS = {
     "local": "counted only",
     "call": "CALL",
-    "pcontrol": "CALL; the region that it begins or ends (REGION)",
+    "pcontrol": "CALL: the region that it opens or goes back to (REGION)",
     "init": "CALL; the process, its rank and surroundings",
     "init_thread": "CALL; the process, its rank and surroundings",
     "finalize": "CALL; the end (END)",
@@ -161,14 +161,14 @@ class Tests:
                     re.findall(r"\bp?(mpi_\w+)\b", without_comments(text).lower()))
 
     def of(self, function):
-        """"calls (calls.F90*, calls.c*), traffic (coll_flow.c) and 7 more"; those with a star come first."""
+        """"calls (calls.F90*, calls.c*), traffic (coll_flow.c) and others"; those with a star come first. How many
+        others is not said: each new program would change half of the table."""
         found = sorted(key for key, names in self.programs.items() if function.name.lower() in names)
         topics = {}
         for _, topic, program in found[:SHOWN]:
             topics.setdefault(topic, []).append(program)
         words = ", ".join("%s (%s)" % (topic, ", ".join(names)) for topic, names in topics.items())
-        more = len(found) - SHOWN
-        return words + (" and %d more" % more if more > 0 else "") or "-"
+        return words + (" and others" if len(found) > SHOWN else "") or "-"
 
 
 def head(table, tests):

@@ -151,6 +151,17 @@ class Content(Transports):
         for line in f.LOG:
             self.assertEqual(shown.count(line), 1)
 
+    def test_more_attempts_than_are_looked_at(self):
+        """The recorder never writes so many of one process; all would be compared with all."""
+        ranks = two_nodes()
+        for ident in range(100, 3100):
+            ranks[0].attempt(ident, "fi_domain", result=-1, provider="p%d" % ident)
+        self.write(*ranks)
+        failures = self.section()["failures"]
+        self.assertEqual(failures["left_out"], 3000 + 3 - 2048)
+        self.assertIn("%d attempts, log lines and offers were not looked at" % failures["left_out"],
+                      " ".join(self.shown().split()))
+
     def test_ports(self):
         self.write(*two_nodes())
         ports = self.section()["ports"]
