@@ -14,6 +14,12 @@ const struct mw_rule *const mw_rules[] = {
     &mw_rule_single_copy_refused,
     &mw_rule_network_inside_node,
     &mw_rule_transports_disagree,
+    &mw_rule_shared_cpu,
+    &mw_rule_far_from_nic,
+    &mw_rule_uneven_nics,
+    &mw_rule_migrated,
+    &mw_rule_slow_link,
+    &mw_rule_slit_flat,
     &mw_rule_dead_setting,
     NULL,
 };

@@ -14,6 +14,7 @@ except ImportError:
 
 # pylint: disable=wrong-import-position
 import build_trace as b  # noqa: E402
+import placed_jobs  # noqa: E402
 import test_transports  # noqa: E402
 from build_trace import Process, job  # noqa: E402
 from cli import ROOT, CliTest, main  # noqa: E402
@@ -21,7 +22,7 @@ from cli import ROOT, CliTest, main  # noqa: E402
 COMMANDS = (("report",), ("report", "-n", "0"), ("matrix",), ("matrix", "-m", "messages"),
             ("matrix", "-m", "time", "-b", "node"), ("matrix", "-m", "transport"),
             ("matrix", "-m", "transport", "-b", "node"), ("matrix", "-k", "p2p,rma,coll,io"),
-            ("matrix", "-k", "io", "-b", "node"), ("transports",),
+            ("matrix", "-k", "io", "-b", "node"), ("transports",), ("placement",), ("placement", "-n", "1"),
             ("transports", "-n", "0"), ("info",))
 
 
@@ -54,6 +55,8 @@ def real_and_golden(folder):
     yield b.write(os.path.join(folder, "hang.mpiw"), *hanging_job())
     yield b.write(os.path.join(folder, "nothing.mpiw"), job())
     yield b.write(os.path.join(folder, "fabric.mpiw"), job(), *test_transports.two_nodes())
+    yield b.write(os.path.join(folder, "placed.mpiw"), job(),
+                  *placed_jobs.two_nodes(placed_jobs.MACHINES["epyc"]))
 
 
 class Schema(CliTest):
