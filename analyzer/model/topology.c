@@ -330,19 +330,27 @@ static int link_known(const struct mw_hardware *hardware, int64_t from, int64_t 
     return 0;
 }
 
-/* A link that the runtime tells of; of those over PCI the tree of devices knows more. */
+/* CUDA tells no more than whether atomic operations work between two GPUs, which they do over NVLink
+ * and not over PCI. Of links over PCI the tree of devices knows more: -1. */
+static int link_kind(const char *link)
+{
+    if (!strcasecmp(link, "nvlink") || !strcasecmp(link, "native atomics"))
+        return MW_LINK_NVLINK;
+    return !strcasecmp(link, "xgmi") ? MW_LINK_XGMI : -1;
+}
+
+/* A link that the runtime tells of. */
 static void add_peer(struct mw_hardware *hardware, const struct mw_process *process,
                      const struct mw_device *device, const struct mw_device_peer *peer)
 {
     uint64_t from, to;
     const struct mw_device *other = device_indexed(process, device, peer->index);
-    int nvlink = !strcasecmp(peer->link, "nvlink");
-    if (!other || mw_pci_address(device->pci, &from) || mw_pci_address(other->pci, &to) ||
-        (!nvlink && strcasecmp(peer->link, "xgmi")))
+    int kind = link_kind(peer->link);
+    if (!other || mw_pci_address(device->pci, &from) || mw_pci_address(other->pci, &to) || kind < 0)
         return;
     struct mw_hw_link link = {.from = mw_device_at(hardware, from),
                               .to = mw_device_at(hardware, to),
-                              .kind = nvlink ? MW_LINK_NVLINK : MW_LINK_XGMI,
+                              .kind = (enum mw_link_kind)kind,
                               .hops = peer->hops < 64 ? (unsigned)peer->hops : 0};
     if (link.from >= 0 && link.to >= 0 && link.from != link.to &&
         hardware->links.count < LINKS_MAX && !link_known(hardware, link.from, link.to))

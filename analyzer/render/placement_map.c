@@ -112,10 +112,11 @@ json_t *mw_map_lines(const json_t *section, const json_t *node, const json_t *nu
     for (size_t k = 0; k < 2; k++)
         json_array_foreach(json_object_get(node, kinds[k].list), i, item)
             if (is_here(item, numa, package))
-                json_array_append_new(lines,
-                                      mw_json_take(mw_format("%s %s  %s", kinds[k].title,
-                                                             mw_json_string(item, "names"),
-                                                             mw_json_string(item, "address"))));
+                json_array_append_new(
+                    lines, mw_json_take(mw_format("%s %s%s%s", kinds[k].title,
+                                                  mw_json_string(item, "names"),
+                                                  *mw_json_string(item, "names") ? "  " : "",
+                                                  mw_json_string(item, "address"))));
     return lines;
 }
 

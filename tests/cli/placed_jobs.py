@@ -3,7 +3,7 @@
 
 import build_trace as b
 import fabric_jobs as f
-from machines import MACHINES, runs
+from machines import GCD_LINKS, MACHINES, runs
 
 SECOND = b.SECOND
 
@@ -75,5 +75,38 @@ def two_nodes(machine, per_node=8, cpus_of=None, amount=100 * f.MEBI, device="ml
     return f.finish(ranks)
 
 
+# --- GPUs ---
+
+def gpus(process, addresses, visible, peers=None, kind=3, runtime="hip", amount=0):
+    """Devices that a process sees: numbers into the addresses; the first one is used. peers: {(a, b): (link, hops)}."""
+    devices = []
+    for index, number in enumerate(visible):
+        peer = [{"index": at, "access": 1, "link": peers[number, other][0], "hops": peers[number, other][1]}
+                for at, other in enumerate(visible) if peers and (number, other) in peers]
+        devices.append({"runtime": runtime, "index": index, "pci": addresses[number], "name": "MI250X",
+                        "current": int(index == 0), "peer": peer})
+    process.add("DEVICE", device=devices, time=1500)
+    return process.add("BUFFER", space=[{"id": 1, "kind": kind, "runtime": runtime, "device": 1, "calls": 10, "bytes": amount}])
+
+
+def gpu_job(machine, numbers, xml=True, size=f.MEBI, count=10, space=1, **more):
+    """Each rank uses the GPU of this number, and sends to every other out of its memory."""
+    ranks = [f.openmpi(rank, len(numbers)) for rank in range(len(numbers))]
+    topology(ranks[0], machine, xml=xml)
+    for process, number in zip(ranks, numbers):
+        node = next(n for n in range(machine.node_count())
+                    if machine.gpu_addresses()[number] in [device[0] for device in machine.devices(n)])
+        place(process, [machine.cpus(node)[number % 4]], parent=machine.cpus())
+        gpus(process, machine.gpu_addresses(), [number], **more)
+    at = 10000
+    for src in ranks:
+        for dst in ranks:
+            for _ in range(count if src is not dst else 0):
+                src.send(dst.rank, size, at, at + 1000, flags=b.w.spaces(space, 0))
+                dst.recv(src.rank, size, at, at + 1000, flags=b.w.STATUS | b.w.spaces(0, space))
+                at += 2000
+    return f.finish(ranks)
+
+
 __all__ = [name for name in dir() if not name.startswith("_")]
-assert MACHINES
+assert MACHINES and GCD_LINKS

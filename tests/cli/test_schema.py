@@ -22,7 +22,7 @@ from cli import ROOT, CliTest, main  # noqa: E402
 COMMANDS = (("report",), ("report", "-n", "0"), ("matrix",), ("matrix", "-m", "messages"),
             ("matrix", "-m", "time", "-b", "node"), ("matrix", "-m", "transport"),
             ("matrix", "-m", "transport", "-b", "node"), ("matrix", "-k", "p2p,rma,coll,io"),
-            ("matrix", "-k", "io", "-b", "node"), ("transports",), ("placement",), ("placement", "-n", "1"),
+            ("matrix", "-k", "io", "-b", "node"), ("transports",), ("matrix", "-b", "numa"), ("matrix", "-b", "socket", "-m", "transport"), ("matrix", "-b", "gpu", "-u", "device"), ("placement",), ("placement", "-n", "1"),
             ("transports", "-n", "0"), ("info",))
 
 
