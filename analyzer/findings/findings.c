@@ -17,6 +17,8 @@ const struct mw_rule *const mw_rules[] = {
     &mw_rule_shared_cpu,
     &mw_rule_far_from_nic,
     &mw_rule_uneven_nics,
+    &mw_rule_gpu_staged,
+    &mw_rule_gpu_links,
     &mw_rule_migrated,
     &mw_rule_slow_link,
     &mw_rule_slit_flat,

@@ -11,7 +11,7 @@ from cli import ROOT, CliTest, main
 from machines import MACHINES, Machine, runs
 
 MEBI = f.MEBI
-RULES = ("far-from-nic", "shared-cpu", "uneven-nics", "migrated", "slow-link", "slit-flat", "gpu-staged")
+RULES = ("far-from-nic", "shared-cpu", "uneven-nics", "migrated", "slow-link", "slit-flat", "gpu-staged", "gpu-links")
 
 
 class Placed(CliTest):
@@ -408,6 +408,78 @@ class SharedCpu(Placed):
         self.none(self.foreign([[0], [1]], cpu=8))
         self.none(self.foreign([[0, 1], [0, 1]], cpu=8))
         self.none(self.foreign([[0], [1]], cpus=runs([0, 5])))  # it can go elsewhere
+
+
+class Gpus(Placed):
+    """C11."""
+
+    def over(self, ranks, transport, device, visible=None):
+        """Their messages went this way, as UCX tells."""
+        uids = {process.rank: b"uid-%04d" % process.rank for process in ranks}
+        for process in ranks:
+            process.extra = [chunk for chunk in process.extra if chunk[4:6] != b"\x20\x00"]  # CHOICE
+            process.choice("pml", "ucx")
+            for probe in f.PROBES:
+                process.choice("probe", probe, "on")
+            if visible:
+                p.gpus(process, MACHINES["epyc"].gpu_addresses(), visible[process.rank], amount=10 * MEBI)
+                f.facts(process, ("env", "HIP_VISIBLE_DEVICES", str(visible[process.rank][0])))
+            process.endpoint(1, uids[process.rank], library="ucx", peer=[
+                {"address": uids[other.rank], "sends": 10, "sent": 10 * MEBI,
+                 "lane": [{"use": use, "transport": transport, "device": device} for use in ("am", "rma_bw")]}
+                for other in ranks if other is not process])
+        return ranks
+
+    def job(self, transport="posix", device="memory", visible=None, **more):
+        return self.over(p.gpu_job(MACHINES["epyc"], [0, 1], **more), transport, device, visible)
+
+    def test_through_the_host(self):
+        finding = self.only(self.job(visible=([0, 1], [1, 0])), "gpu-staged")
+        self.assertEqual(finding["ranks"], "0-1")
+        self.says(finding, "20.0 MiB between GPUs of a node went through host memory, by posix", "on 2 pairs",
+                  "rank 0 (0000:04:00.0) -> rank 1 (0000:05:00.0), joined by xGMI, 4 links", "rocm_ipc")
+        self.assertNotIn("does not see", "".join(finding["evidence"]))
+
+    def test_hidden(self):
+        finding = self.only(self.job(visible=([0], [1])), "gpu-staged")
+        self.says(finding, "rank 0 does not see the GPU of the other; HIP_VISIBLE_DEVICES=0", "Let every rank see all GPUs")
+
+    def test_by_the_gpus_themselves(self):
+        self.none(self.job(transport="rocm_ipc", device="rocm_ipc"))
+
+    def test_host_memory(self):
+        self.none(self.job(kind=1))
+        self.none(self.job(size=1024))
+
+    def links(self, gaps, numbers=range(8)):
+        """gaps: nanoseconds of a message by number of links."""
+        machine = MACHINES["epyc"]
+        links = dict(p.GCD_LINKS)
+        links.update({(two, one): count for (one, two), count in p.GCD_LINKS.items()})
+        ranks = p.gpu_job(machine, list(numbers), count=0)
+        at = 10000
+        for src in ranks:
+            for dst in ranks:
+                gap = gaps(src.rank, dst.rank, links.get((src.rank, dst.rank), 0))
+                for _ in range(10 if src is not dst else 0):
+                    src.send(dst.rank, MEBI, at, at + gap, flags=b.w.spaces(1, 0))
+                    dst.recv(src.rank, MEBI, at, at + gap, flags=b.w.STATUS | b.w.spaces(0, 1))
+                    at += gap + 1000
+        return self.over(ranks, "rocm_ipc", "rocm_ipc")
+
+    def test_speeds_that_follow_the_links(self):
+        self.none(self.links(lambda src, dst, links: 60000 // (links or 1)))
+        self.none(self.links(lambda src, dst, links: 30000))
+
+    def test_a_pair_that_does_not(self):
+        finding = self.only(self.links(lambda src, dst, links: 90000 if (src, dst) == (0, 1) else 60000 // (links or 1)),
+                            "gpu-links")
+        self.assertEqual(finding["ranks"], "0-1")
+        self.says(finding, "1 pair of GPUs is slower", "rank 0 (0000:04:00.0) -> rank 1 (0000:05:00.0), joined by xGMI, 4 links",
+                  "without a link of their own")
+        finding = self.only(self.links(lambda src, dst, links: 31000 if (src, dst) == (2, 3) else 60000 // (links or 1)),
+                            "gpu-links")
+        self.says(finding, "pairs with 4 links reach")
 
 
 class OtherRules(Placed):
