@@ -99,14 +99,21 @@ static void read_device(struct reader *reader, const struct mw_xml_tag *tag, str
     device->cpus = mw_cpus_copy(&frame->cpus);
 }
 
+/* A device of InfiniBand and its kin: kind 3 of hwloc 2, a bit among others of hwloc 3, whose kinds
+ * of network devices begin above those of hwloc 2. */
+static int is_fabric(uint64_t kind)
+{
+    return kind == 3 || (kind >= 16 && kind & 32);
+}
+
 /* The name by which MPI and fabric libraries know a card comes before that of its interface. */
 static void read_name(struct reader *reader, const struct mw_xml_tag *tag,
                       const struct frame *frame)
 {
-    char name[64], type[16];
-    mw_xml_attribute(tag, "osdev_type", type, sizeof(type));
+    char name[64];
     if (frame->device >= 0 && mw_xml_attribute(tag, "name", name, sizeof(name)))
-        mw_device_name(&reader->hardware->devices.at[frame->device], name, type_is(type, "3"));
+        mw_device_name(&reader->hardware->devices.at[frame->device], name,
+                       is_fabric(number_of(tag, "osdev_type", 0)));
 }
 
 /* NULL, or what is wrong. */

@@ -12,7 +12,7 @@ import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "cli"))
-from machines import MACHINES, GCD_LINKS  # noqa: E402  pylint: disable=wrong-import-position
+from machines import MACHINES, GCD_LINKS, Machine  # noqa: E402  pylint: disable=wrong-import-position
 
 SHOW = os.environ["MW_TEST_TOPOLOGY"]
 SANITIZED = os.environ.get("MW_TEST_SANITIZED", "none") != "none"
@@ -102,6 +102,16 @@ class Topology(unittest.TestCase):
         self.assertEqual(epyc["0000:61:00.0", "0000:04:00.0"], "other socket")
         self.assertEqual(paths("interleaved")["0000:11:00.0", "0000:11:00.1"], "same device")
         self.assertTrue(GCD_LINKS)
+
+    def test_hwloc_3(self):
+        """Newer than the hwloc that may be here. Cards are named by what fabric libraries call them."""
+        text = Machine(packages=2, cores=2, nics={0: ["ib0 mlx5_0"]}).xml()
+        newer = text.replace('version="2.0"', 'version="3.0"').replace('osdev_type="3"', 'osdev_type="48"').replace(
+            'osdev_type="2"', 'osdev_type="16"')
+        self.assertNotEqual(text, newer)
+        for xml in (text, newer):
+            lines = self.show(self.write(xml))
+            self.assertIn(["device", "0000:01:00.0", "nic", "0", "mlx5_0", "ib0"], lines)
 
     # --- what hwloc says ---
 
