@@ -178,7 +178,9 @@ int mw_slit_tells(const struct mw_hardware *hardware)
     uint32_t first = 0;
     for (size_t i = 0; hardware->slit && i < count * count; i++) {
         uint32_t value = hardware->slit[i];
-        if (i / count == i % count || !value)
+        if (!value)
+            return 1; /* not all is known: nobody can call it flat */
+        if (i / count == i % count)
             continue;
         if (first && value != first)
             return 1;
@@ -195,23 +197,34 @@ static void cpus_of_runs(struct mw_cpus *cpus, const struct mw_cpu_run *runs, si
         mw_cpus_add(cpus, runs[i].first, runs[i].count);
 }
 
+/* A description that the site gave instead of the machine's own wins over what the kernel says. */
+static int is_given(const struct mw_topology *topology)
+{
+    static const char file[] = "file ";
+    return topology->xml_size && !strncmp(topology->source, file, strlen(file));
+}
+
 /* The kernel's list has every processor that runs; hwloc's may have those of one cpuset only. */
 static void add_nodes(struct mw_hardware *hardware, const struct mw_topology *topology)
 {
     mw_parts *nodes = &hardware->parts[MW_LEVEL_NUMA];
     struct mw_cpus all = {0};
+    int given = is_given(topology);
     for (size_t i = 0; i < topology->slit_count && nodes->count < NODES_MAX; i++) {
         const struct mw_slit *said = &topology->slit[i];
         int64_t known = mw_numa_numbered(hardware, said->node);
         struct mw_part *part = known >= 0 ? &nodes->at[known] : mw_vector_add(nodes);
         part->number = said->node;
-        part->memory = said->memory ? said->memory : part->memory;
+        if (!part->memory || !given)
+            part->memory = said->memory;
         if (!part->cpus.count)
             cpus_of_runs(&part->cpus, said->cpus, said->cpu_runs);
         cpus_of_runs(&all, said->cpus, said->cpu_runs);
     }
-    if (!mw_cpus_count(&all))
+    if (!mw_cpus_count(&all) || (given && mw_cpus_count(&hardware->cpus))) {
+        mw_cpus_free(&all);
         return;
+    }
     mw_cpus_free(&hardware->cpus);
     hardware->cpus = all;
 }
@@ -219,7 +232,10 @@ static void add_nodes(struct mw_hardware *hardware, const struct mw_topology *to
 static void add_distances(struct mw_hardware *hardware, const struct mw_topology *topology)
 {
     size_t count = hardware->parts[MW_LEVEL_NUMA].count;
-    uint32_t *slit = mw_alloc(count * count, sizeof(*slit));
+    if (!topology->slit_count || (is_given(topology) && hardware->slit))
+        return;
+    if (!hardware->slit)
+        hardware->slit = mw_alloc(count * count, sizeof(*hardware->slit));
     int known = 0;
     for (size_t i = 0; i < topology->slit_count; i++) {
         const struct mw_slit *row = &topology->slit[i];
@@ -228,16 +244,16 @@ static void add_distances(struct mw_hardware *hardware, const struct mw_topology
             int64_t to = mw_numa_numbered(hardware, topology->slit[c].node);
             if (from < 0 || to < 0 || row->distances[c] > UINT32_MAX)
                 continue;
-            slit[(size_t)from * count + (size_t)to] = (uint32_t)row->distances[c];
+            hardware->slit[(size_t)from * count + (size_t)to] = (uint32_t)row->distances[c];
             known = 1;
         }
     }
-    if (!known) {
-        free(slit);
+    for (size_t i = 0; i < count * count; i++)
+        known |= hardware->slit[i] != 0;
+    if (known)
         return;
-    }
     free(hardware->slit);
-    hardware->slit = slit;
+    hardware->slit = NULL;
 }
 
 static void add_device(struct mw_hardware *hardware, const struct mw_pci *pci)
@@ -330,8 +346,8 @@ static int link_known(const struct mw_hardware *hardware, int64_t from, int64_t 
     return 0;
 }
 
-/* CUDA tells no more than whether atomic operations work between two GPUs, which they do over NVLink
- * and not over PCI. Of links over PCI the tree of devices knows more: -1. */
+/* CUDA tells no more than whether atomic operations work between two GPUs, which they do over
+ * NVLink and not over PCI. Of links over PCI the tree of devices knows more: -1. */
 static int link_kind(const char *link)
 {
     if (!strcasecmp(link, "nvlink") || !strcasecmp(link, "native atomics"))

@@ -8,7 +8,7 @@ import build_trace as b
 import fabric_jobs as f
 import placed_jobs as p
 from cli import ROOT, CliTest, main
-from machines import MACHINES, Machine, runs
+from machines import MACHINES, Machine, epyc, runs
 
 MEBI = f.MEBI
 RULES = ("far-from-nic", "shared-cpu", "uneven-nics", "migrated", "slow-link", "slit-flat", "gpu-staged", "gpu-links")
@@ -122,6 +122,33 @@ class Command(Placed):
         section = self.section(f.finish(ranks))
         self.assertIn("cannot be used", section["nodes"][0]["problem"])
         self.assertEqual(len(section["nodes"][0]["numa"]), 4)
+
+    def test_a_description_that_the_site_gave(self):
+        """It wins over the kernel, of which only what it lacks is taken."""
+        process = f.openmpi(0, 1)
+        fields = MACHINES["desktop"].records()
+        fields["slit"][0]["distance"] = [10]
+        process.add("TOPOLOGY", **{**fields, "xml": MACHINES["epyc"].xml(), "source": "file /etc/node.xml"})
+        p.place(process, [16])
+        ranks = f.finish([process])
+        node = self.section(ranks)["nodes"][0]
+        self.assertEqual((node["cpus"], node["numa"][0]["cpus"]), ("0-127", "0-15"))
+        self.assertEqual(node["numa"][0]["distances"], [10, 12, 12, 12, 32, 32, 32, 32])
+        self.none(ranks)
+
+    def test_tables_that_are_not_whole(self):
+        """What the kernel does not say is not known, and no table is called flat for that."""
+        process = f.openmpi(0, 1)
+        fields = MACHINES["epyc"].records()
+        fields["slit"] = fields["slit"][:2]
+        for row in fields["slit"]:
+            row["distance"] = row["distance"][:2]
+        process.add("TOPOLOGY", **{**fields, "xml": epyc(slit=None).xml(), "source": "hwloc"})
+        p.place(process, [16])
+        ranks = f.finish([process])
+        node = self.section(ranks)["nodes"][0]
+        self.assertEqual(node["numa"][0]["distances"], [10, 12] + [None] * 6)
+        self.none(ranks)
 
     def test_origin(self):
         machine = MACHINES["epyc"]
