@@ -4,6 +4,7 @@
  * each NUMA node, with the ranks, network cards and GPUs that are there (placement.h). Main thread.
  */
 #include <langinfo.h>
+#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -126,11 +127,21 @@ struct style {
     const char *top_left, *top_right, *bottom_left, *bottom_right, *across, *down;
 };
 
+/* As the environment says, whatever this program set for itself. */
+static int terminal_has_lines(FILE *out)
+{
+    locale_t locale = newlocale(LC_CTYPE_MASK, "", NULL);
+    int lines = locale && isatty(fileno(out)) && !strcmp(nl_langinfo_l(CODESET, locale), "UTF-8");
+    if (locale)
+        freelocale(locale);
+    return lines;
+}
+
 static const struct style *style_for(FILE *out)
 {
     static const struct style ascii = {"+", "+", "+", "+", "-", "|"};
     static const struct style lines = {"\u250c", "\u2510", "\u2514", "\u2518", "\u2500", "\u2502"};
-    return isatty(fileno(out)) && !strcmp(nl_langinfo(CODESET), "UTF-8") ? &lines : &ascii;
+    return terminal_has_lines(out) ? &lines : &ascii;
 }
 
 struct drawing {
