@@ -45,32 +45,55 @@ static int cell_compare(const void *left, const void *right)
     return (a->dst > b->dst) - (a->dst < b->dst);
 }
 
-/* The cell of an ordered pair of ranks. */
-static struct mw_matrix_cell *matrix_cell(struct mw_matrix *matrix, struct mw_index *index,
-                                          int64_t src, int64_t dst)
+/* The row or column of a rank; a file stays what it is. */
+static int64_t matrix_row(struct mw_matrix *matrix, int64_t rank, int64_t process)
 {
-    if (matrix->by == MW_BY_NODE) {
-        src = src < MW_FILE_VERTEX ? mw_model_rank_node(matrix->model, src) : src;
-        dst = dst < MW_FILE_VERTEX ? mw_model_rank_node(matrix->model, dst) : dst;
-    }
-    size_t at = mw_index_put(index, (uint64_t)(src + 1) << 32 | (uint64_t)(dst + 1));
-    if (at == matrix->cells.count)
-        *mw_vector_add(&matrix->cells) = (struct mw_matrix_cell){.src = src, .dst = dst};
-    return &matrix->cells.at[at];
+    if (rank >= MW_FILE_VERTEX || matrix->by == MW_BY_RANK)
+        return rank;
+    if (!matrix->vertices)
+        return process < 0 ? -1 : (int64_t)matrix->model->process_node[process];
+    return process < 0 ? -1 : mw_vertex_of(matrix->vertices, matrix->placements, (uint32_t)process);
 }
 
-struct building {
-    struct mw_matrix *matrix;
-    struct mw_index *index;
-};
-
-static void matrix_pair(const struct building *building, const struct mw_pair *pair)
+/* The cell of an ordered pair of ranks. */
+static struct mw_matrix_cell *matrix_cell(struct mw_matrix *matrix, int64_t src, int64_t dst)
 {
-    struct mw_matrix *matrix = building->matrix;
-    uint64_t value = matrix->metric->value(pair);
+    int64_t from = src < MW_FILE_VERTEX ? mw_model_rank(matrix->model, src) : -1;
+    int64_t to = dst < MW_FILE_VERTEX ? mw_model_rank(matrix->model, dst) : -1;
+    src = matrix_row(matrix, src, from);
+    dst = matrix_row(matrix, dst, to);
+    size_t at = mw_index_put(&matrix->index, (uint64_t)(src + 1) << 32 | (uint64_t)(dst + 1));
+    if (at == matrix->cells.count)
+        *mw_vector_add(&matrix->cells) = (struct mw_matrix_cell){.src = src, .dst = dst};
+    struct mw_matrix_cell *cell = &matrix->cells.at[at];
+    if (matrix->vertices && !cell->between.known && src >= 0 && dst >= 0 && from >= 0 && to >= 0)
+        cell->between =
+            mw_vertices_between(matrix->vertices, matrix->placements, (uint32_t)from, (uint32_t)to);
+    return cell;
+}
+
+/* What of a pair's messages counts. */
+static struct mw_pair matrix_part_of(const struct mw_matrix *matrix, const struct mw_pair *pair)
+{
+    struct mw_pair part = *pair;
+    const struct mw_memory_amounts *memory = &pair->memory;
+    if (matrix->buffer == MW_BUFFER_DEVICE) {
+        part.messages = memory->device_messages;
+        part.bytes = memory->device_bytes;
+    } else if (matrix->buffer == MW_BUFFER_HOST) {
+        part.messages -= memory->device_messages + memory->unsure_messages;
+        part.bytes -= memory->device_bytes + memory->unsure_bytes;
+    }
+    return part;
+}
+
+static void matrix_pair(struct mw_matrix *matrix, const struct mw_pair *pair)
+{
+    struct mw_pair part = matrix_part_of(matrix, pair);
+    uint64_t value = matrix->metric->value(&part);
     matrix->total += value;
     if (value)
-        matrix_cell(matrix, building->index, pair->src, pair->dst)->value += value;
+        matrix_cell(matrix, pair->src, pair->dst)->value += value;
 }
 
 static void matrix_collective(void *context, int64_t src, int64_t dst, uint64_t messages,
@@ -80,37 +103,36 @@ static void matrix_collective(void *context, int64_t src, int64_t dst, uint64_t 
                 &(struct mw_pair){.src = src, .dst = dst, .messages = messages, .bytes = bytes});
 }
 
-static void matrix_files(const struct building *building, const struct mw_flows *flows)
+static void matrix_files(struct mw_matrix *matrix, const struct mw_flows *flows)
 {
     for (size_t i = 0; i < flows->io.count; i++) {
         const struct mw_io_pair *io = &flows->io.at[i];
         int64_t file = MW_FILE_VERTEX + io->file;
-        matrix_pair(building, &(struct mw_pair){.src = io->rank,
-                                                .dst = file,
-                                                .messages = io->writes,
-                                                .bytes = io->written,
-                                                .time = io->time_written});
-        matrix_pair(building, &(struct mw_pair){.src = file,
-                                                .dst = io->rank,
-                                                .messages = io->reads,
-                                                .bytes = io->read,
-                                                .time = io->time_read});
+        matrix_pair(matrix, &(struct mw_pair){.src = io->rank,
+                                              .dst = file,
+                                              .messages = io->writes,
+                                              .bytes = io->written,
+                                              .time = io->time_written});
+        matrix_pair(matrix, &(struct mw_pair){.src = file,
+                                              .dst = io->rank,
+                                              .messages = io->reads,
+                                              .bytes = io->read,
+                                              .time = io->time_read});
     }
 }
 
-static void matrix_figures(struct mw_matrix *matrix, struct mw_index *index)
+static void matrix_figures(struct mw_matrix *matrix)
 {
     const struct mw_tally *tally = matrix->tally;
-    struct building building = {matrix, index};
     for (size_t i = 0; matrix->kinds & MW_KIND_P2P && i < tally->pairs.count; i++)
-        matrix_pair(&building, &tally->pairs.at[i]);
+        matrix_pair(matrix, &tally->pairs.at[i]);
     for (size_t i = 0; matrix->kinds & MW_KIND_RMA && i < tally->flows->rma.count; i++)
-        matrix_pair(&building, &tally->flows->rma.at[i]);
+        matrix_pair(matrix, &tally->flows->rma.at[i]);
     if (matrix->kinds & MW_KIND_IO)
-        matrix_files(&building, tally->flows);
+        matrix_files(matrix, tally->flows);
     if (matrix->kinds & MW_KIND_COLL) {
-        matrix->left_out = tally->flows->peers_lost;
-        mw_flows_collectives(tally->flows, tally->comms, matrix_collective, &building,
+        matrix->left_out += tally->flows->peers_lost;
+        mw_flows_collectives(tally->flows, tally->comms, matrix_collective, matrix,
                              &matrix->left_out);
     }
 }
@@ -136,14 +158,14 @@ static void part_add(struct mw_matrix *matrix, struct mw_index *index,
         part->certainty = route->certainty;
 }
 
-static void matrix_transports(struct mw_matrix *matrix, struct mw_index *index)
+static void matrix_transports(struct mw_matrix *matrix)
 {
     struct mw_index parts = {0};
     for (size_t i = 0; i < matrix->transports->pairs.count; i++) {
         const struct mw_pair_transport *pair = &matrix->transports->pairs.at[i];
         if (!pair->messages && !pair->routes.count)
             continue; /* bytes of nobody's messages, as UCX sends to itself */
-        struct mw_matrix_cell *cell = matrix_cell(matrix, index, pair->src, pair->dst);
+        struct mw_matrix_cell *cell = matrix_cell(matrix, pair->src, pair->dst);
         cell->value += pair->bytes;
         cell->messages += pair->messages;
         matrix->total += pair->bytes;
@@ -193,7 +215,7 @@ static void parts_hand_out(struct mw_matrix *matrix)
     size_t next = 0;
     if (matrix->parts.count)
         qsort(matrix->parts.at, matrix->parts.count, sizeof(matrix->parts.at[0]),
-              matrix->by == MW_BY_NODE ? part_bytes_compare : part_size_compare);
+              matrix->by != MW_BY_RANK ? part_bytes_compare : part_size_compare);
     for (size_t i = 0; i < matrix->cells.count; i++) {
         struct mw_matrix_cell *cell = &matrix->cells.at[i];
         cell->part = next;
@@ -204,35 +226,114 @@ static void parts_hand_out(struct mw_matrix *matrix)
     }
 }
 
-struct mw_matrix *mw_matrix_create(const struct mw_tally *tally,
-                                   const struct mw_transports *transports,
-                                   const struct mw_metric *metric, unsigned kinds,
-                                   enum mw_matrix_by by)
+struct mw_matrix *mw_matrix_begin(const struct mw_metric *metric, unsigned kinds,
+                                  enum mw_matrix_by by, enum mw_matrix_buffer buffer, int vertices)
 {
     struct mw_matrix *matrix = mw_alloc(1, sizeof(*matrix));
-    struct mw_index index = {0};
     matrix->metric = metric;
     matrix->kinds = kinds;
     matrix->by = by;
+    matrix->buffer = buffer;
+    if (vertices) {
+        matrix->vertices = mw_alloc(1, sizeof(*matrix->vertices));
+        mw_vertices_begin(matrix->vertices, by);
+    }
+    return matrix;
+}
+
+static void amounts_add(struct mw_pair *to, const struct mw_pair *from)
+{
+    to->messages += from->messages;
+    to->bytes += from->bytes;
+}
+
+static void rest_add(struct mw_matrix_rest *rest, const struct mw_tally *tally)
+{
+    amounts_add(&rest->outside, &tally->outside);
+    amounts_add(&rest->unknown, &tally->unknown);
+    rest->rma_elsewhere.messages += tally->flows->rma_elsewhere.messages;
+    rest->rma_elsewhere.bytes += tally->flows->rma_elsewhere.bytes;
+    rest->io_elsewhere += tally->flows->io_elsewhere;
+    rest->cancelled += tally->cancelled;
+    rest->receiver_side += tally->receiver_side;
+    rest->upper += tally->upper;
+    rest->p2p_time += tally->p2p_time;
+    rest->pair_time += tally->pair_time;
+    for (size_t i = 0; i < tally->model->process_count; i++)
+        rest->events_missing += tally->processes[i].events_missing;
+}
+
+void mw_matrix_add(struct mw_matrix *matrix, const struct mw_tally *tally,
+                   const struct mw_transports *transports, const struct mw_placements *placements)
+{
+    matrix->jobs++;
+    rest_add(&matrix->rest, tally);
     matrix->model = tally->model;
     matrix->tally = tally;
-    matrix->transports = metric->value ? NULL : transports;
-    matrix->size = by == MW_BY_NODE ? (int64_t)tally->model->node_count : tally->model->rank_total;
+    matrix->placements = placements;
+    matrix->transports = matrix->metric->value ? NULL : transports;
+    if (matrix->vertices)
+        mw_vertices_join(matrix->vertices, placements);
+    /* Places of ranks that sent nothing are rows, too. */
+    for (uint32_t p = 0; matrix->vertices && p < tally->model->process_count; p++)
+        mw_vertex_of(matrix->vertices, placements, p);
     if (matrix->transports)
-        matrix_transports(matrix, &index);
-    else if (metric->value)
-        matrix_figures(matrix, &index);
-    mw_index_free(&index);
+        matrix_transports(matrix);
+    else if (matrix->metric->value)
+        matrix_figures(matrix);
+}
+
+/* Brings vertices into order, and cells with them. */
+static void vertices_sort(struct mw_matrix *matrix)
+{
+    int64_t *where = mw_vertices_sort(matrix->vertices);
+    for (size_t i = 0; i < matrix->cells.count; i++) {
+        struct mw_matrix_cell *cell = &matrix->cells.at[i];
+        if (cell->src >= 0 && cell->src < MW_FILE_VERTEX)
+            cell->src = where[cell->src];
+        if (cell->dst >= 0 && cell->dst < MW_FILE_VERTEX)
+            cell->dst = where[cell->dst];
+    }
+    for (size_t i = 0; i < matrix->parts.count; i++) {
+        struct mw_matrix_part *part = &matrix->parts.at[i];
+        part->src = part->src < 0 ? part->src : where[part->src];
+        part->dst = part->dst < 0 ? part->dst : where[part->dst];
+    }
+    free(where);
+}
+
+/* What all traces together know of GPUs tells how they are joined. */
+static void cells_paths(struct mw_matrix *matrix)
+{
+    for (size_t i = 0; matrix->by == MW_BY_GPU && i < matrix->cells.count; i++) {
+        struct mw_matrix_cell *cell = &matrix->cells.at[i];
+        if (cell->src >= 0 && cell->dst >= 0 && !cell->between.known)
+            cell->between = mw_vertices_path(matrix->vertices, cell->src, cell->dst);
+    }
+}
+
+void mw_matrix_finish(struct mw_matrix *matrix)
+{
+    mw_index_free(&matrix->index);
+    if (matrix->vertices)
+        vertices_sort(matrix);
+    cells_paths(matrix);
+    matrix->size = matrix->vertices           ? (int64_t)matrix->vertices->all.count
+                   : matrix->by == MW_BY_NODE ? (int64_t)matrix->model->node_count
+                                              : matrix->model->rank_total;
     if (matrix->cells.count)
         qsort(matrix->cells.at, matrix->cells.count, sizeof(matrix->cells.at[0]), cell_compare);
     parts_hand_out(matrix);
-    return matrix;
 }
 
 void mw_matrix_free(struct mw_matrix *matrix)
 {
     if (!matrix)
         return;
+    if (matrix->vertices)
+        mw_vertices_end(matrix->vertices);
+    free(matrix->vertices);
+    mw_index_free(&matrix->index);
     free(matrix->parts.at);
     free(matrix->cells.at);
     free(matrix);

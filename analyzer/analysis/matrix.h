@@ -9,6 +9,7 @@
 
 #include "analyzer/analysis/tally.h"
 #include "analyzer/analysis/transports.h"
+#include "analyzer/analysis/vertices.h"
 
 struct mw_metric {
     const char *name, *unit, *title;
@@ -20,7 +21,8 @@ struct mw_kind {
 };
 enum { MW_KIND_P2P = 1, MW_KIND_RMA = 2, MW_KIND_COLL = 4, MW_KIND_IO = 8 };
 
-enum mw_matrix_by { MW_BY_RANK, MW_BY_NODE };
+/* Which memory messages came from. */
+enum mw_matrix_buffer { MW_BUFFER_ANY, MW_BUFFER_DEVICE, MW_BUFFER_HOST };
 
 extern const struct mw_metric mw_metrics[]; /* ends with a NULL name */
 extern const struct mw_kind mw_kinds[];
@@ -35,9 +37,11 @@ struct mw_matrix_part {
 };
 
 struct mw_matrix_cell {
-    /* Ranks, or numbers of nodes: -1 a node that is not known; MW_FILE_VERTEX + number: a file. */
+    /* Ranks, or numbers of nodes or vertices: -1 one that is not known; MW_FILE_VERTEX + number: a
+     * file. */
     int64_t src, dst;
-    uint64_t value; /* of transports: bytes */
+    struct mw_between between; /* of vertices */
+    uint64_t value;            /* of transports: bytes */
     /* Of transports: */
     uint64_t messages;
     size_t part, part_count; /* from small messages to large ones; by node the most bytes first */
@@ -45,25 +49,42 @@ struct mw_matrix_cell {
     uint64_t unknown_pairs;  /* for which that is so */
 };
 
+/* What is in no cell, and what was missing, of all jobs. */
+struct mw_matrix_rest {
+    struct mw_pair outside, unknown; /* of struct mw_tally, as all of these */
+    uint64_t cancelled, receiver_side, upper, p2p_time, pair_time, events_missing;
+    struct mw_pair rma_elsewhere;
+    uint64_t io_elsewhere;
+};
+
 struct mw_matrix {
     const struct mw_metric *metric;
     unsigned kinds; /* bits */
     enum mw_matrix_by by;
-    const struct mw_model *model;
+    enum mw_matrix_buffer buffer;
+    struct mw_vertices *vertices;           /* NULL: rows are ranks, or nodes of one trace */
+    size_t jobs;                            /* traces that were added up */
+    struct mw_index index;                  /* of cells, while they are added up */
+    const struct mw_placements *placements; /* of the trace that is added; NULL without vertices */
+    const struct mw_model *model;           /* of the trace that was added last, as the two below */
     const struct mw_tally *tally;
     const struct mw_transports *transports; /* NULL: the cells are figures */
     MW_VECTOR(struct mw_matrix_cell) cells; /* by src, then dst; a figure is not zero */
     MW_VECTOR(struct mw_matrix_part) parts; /* by src, then dst */
+    struct mw_matrix_rest rest;
     uint64_t total;
     int64_t size;      /* ranks of the world or nodes */
     uint64_t left_out; /* bytes of collectives whose pairs are not known or too many */
 };
 
-/* transports: only needed for a metric without a value. */
-struct mw_matrix *mw_matrix_create(const struct mw_tally *tally,
-                                   const struct mw_transports *transports,
-                                   const struct mw_metric *metric, unsigned kinds,
-                                   enum mw_matrix_by by);
+/* What one job, or several one after the other, adds up to; the cells are there after the end.
+ * Without vertices (by rank, or by node of one trace) there can be but one job. */
+struct mw_matrix *mw_matrix_begin(const struct mw_metric *metric, unsigned kinds,
+                                  enum mw_matrix_by by, enum mw_matrix_buffer buffer, int vertices);
+/* transports: only needed for a metric without a value; placements: only for vertices. */
+void mw_matrix_add(struct mw_matrix *matrix, const struct mw_tally *tally,
+                   const struct mw_transports *transports, const struct mw_placements *placements);
+void mw_matrix_finish(struct mw_matrix *matrix);
 void mw_matrix_free(struct mw_matrix *matrix);
 
 #endif

@@ -142,6 +142,10 @@ static void add_pair(struct mw_tally *tally, const struct mw_process_tally *from
     pair->messages += local->messages;
     pair->bytes += local->bytes;
     pair->upper += local->upper;
+    pair->memory.device_messages += local->memory.device_messages;
+    pair->memory.device_bytes += local->memory.device_bytes;
+    pair->memory.unsure_messages += local->memory.unsure_messages;
+    pair->memory.unsure_bytes += local->memory.unsure_bytes;
     tally->upper += local->upper;
     if (local->receives)
         tally->receiver_side += local->messages;

@@ -90,10 +90,17 @@ struct mw_region_total {
     uint64_t open;        /* processes in which it never ended */
 };
 
+/* Messages by the memory that they came from (or, counted at the receiver, went to). */
+struct mw_memory_amounts {
+    uint64_t device_messages, device_bytes; /* a GPU's, also managed memory */
+    uint64_t unsure_messages, unsure_bytes; /* of which it is not known; the rest is the host's */
+};
+
 struct mw_pair {
     int64_t src, dst;
     uint64_t messages, bytes, time; /* time: ns */
     uint64_t upper;                 /* messages whose size is an upper bound */
+    struct mw_memory_amounts memory;
 };
 
 /* Messages of a pair in one size class, counted as those of the pair. */

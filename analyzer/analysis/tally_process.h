@@ -27,6 +27,7 @@ struct mw_local_pair { /* with one peer, in one direction */
     int64_t peer;
     int receives; /* this process is the receiver */
     uint64_t messages, bytes, ticks, upper;
+    struct mw_memory_amounts memory;
 };
 
 struct mw_local_class { /* of the messages with one peer, in one direction */

@@ -51,6 +51,10 @@ static void row_messages(struct mw_process_tally *tally, const struct mw_aggrega
             mw_local_pair_add(tally, row->peer, receives, class, messages, bytes);
         if (receives && !(row->flags & MW_EVENT_STATUS))
             pair->upper += messages;
+        if (tally->process->space_count) { /* sums do not tell memories apart */
+            pair->memory.unsure_messages += messages;
+            pair->memory.unsure_bytes += bytes;
+        }
     } else if (!receives) {
         struct mw_pair *pair = row->peer <= MW_PEER_OUTSIDE(0) ? &tally->outside : &tally->unknown;
         pair->messages += messages;

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "analyzer/analysis/placement.h"
 #include "analyzer/analysis/settings.h"
 #include "analyzer/analysis/stuck.h"
 #include "analyzer/analysis/tally.h"
@@ -26,7 +27,9 @@ static struct mw_tally *read_events(const struct mw_analysis *analysis)
 static unsigned with_what_they_need(unsigned parts)
 {
     if (parts & MW_ANALYSIS_FINDINGS)
-        parts |= MW_ANALYSIS_TRANSPORTS | MW_ANALYSIS_SETTINGS;
+        parts |= MW_ANALYSIS_PLACEMENT | MW_ANALYSIS_SETTINGS;
+    if (parts & MW_ANALYSIS_PLACEMENT)
+        parts |= MW_ANALYSIS_TRANSPORTS;
     if (parts & (MW_ANALYSIS_TRANSPORTS | MW_ANALYSIS_STUCK))
         parts |= MW_ANALYSIS_TALLY;
     return parts;
@@ -54,9 +57,12 @@ struct mw_analysis *mw_analysis_open(const struct mw_paths *paths, unsigned part
         mw_progress_begin("joining transports", 0);
         analysis->transports = mw_transports_create(analysis->tally);
     }
+    if (parts & MW_ANALYSIS_PLACEMENT)
+        analysis->placements = mw_placements_create(analysis->model, analysis->transports);
     if (parts & MW_ANALYSIS_FINDINGS)
         analysis->findings = mw_findings_create(&(struct mw_finding_input){
-            analysis->model, analysis->tally, analysis->transports, analysis->settings});
+            analysis->model, analysis->tally, analysis->transports, analysis->settings,
+            analysis->placements});
     return analysis;
 }
 
@@ -65,6 +71,7 @@ void mw_analysis_close(struct mw_analysis *analysis)
     if (!analysis)
         return;
     mw_findings_free(analysis->findings);
+    mw_placements_free(analysis->placements);
     mw_transports_free(analysis->transports);
     mw_settings_free(analysis->settings);
     mw_stuck_free(analysis->stuck);

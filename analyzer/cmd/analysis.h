@@ -15,6 +15,7 @@ enum mw_analysis_parts {                        /* each brings those that it bui
                          MW_ANALYSIS_TRANSPORTS = 4,
                          MW_ANALYSIS_SETTINGS = 8, /* without reading events */
                          MW_ANALYSIS_FINDINGS = 16,
+                         MW_ANALYSIS_PLACEMENT = 32,
 };
 
 struct mw_analysis {
@@ -25,6 +26,7 @@ struct mw_analysis {
     struct mw_stuck *stuck;
     struct mw_transports *transports;
     struct mw_settings *settings;
+    struct mw_placements *placements;
     struct mw_findings *findings;
 };
 

@@ -5,6 +5,7 @@
 
 #include "analyzer/base/memory.h"
 #include "analyzer/cmd/analysis.h"
+#include "analyzer/render/doc.h"
 #include "analyzer/render/matrix.h"
 #include "analyzer/render/progress.h"
 
@@ -12,19 +13,21 @@
 
 enum format { TEXT, CSV, JSON };
 static const char *const formats[] = {"text", "csv", "json", NULL};
-static const char *const groupings[] = {"rank", "node", NULL};
+static const char *const groupings[] = {"rank", "node", "numa", "socket", "gpu", NULL};
+static const char *const buffers[] = {"any", "device", "host", NULL};
 
 struct options {
     struct mw_view_options view;
     const struct mw_metric *metric;
     unsigned kinds;
-    int by;
+    int by, buffer;
 };
 
 static const struct argp_option option_list[] = {
     {"metric", 'm', "METRIC", 0, "bytes (the default), messages, time or transport", 0},
     {"kind", 'k', "KIND", 0, "which calls: a list of p2p (the default), rma, coll and io", 0},
-    {"by", 'b', "WHAT", 0, "rank (the default) or node", 0},
+    {"by", 'b', "WHAT", 0, "rank (the default), node, numa, socket or gpu", 0},
+    {"buffer", 'u', "WHERE", 0, "only messages out of memory of a device or of the host", 0},
     {"format", 'f', "FORMAT", 0, "text (the default), csv or json", 0},
     {"top", 'n', "N", 0, "pairs that the text shows of a large matrix (20)", 0},
     MW_OPTION_OUTPUT,
@@ -65,6 +68,11 @@ static void check_options(struct argp_state *state, const struct options *option
         argp_error(state, "transports are known of point-to-point messages: --kind p2p");
     if (!strcmp(options->metric->unit, "seconds") && options->kinds & MW_KIND_COLL)
         argp_error(state, "the time in a collective belongs to no pair");
+    if (options->buffer && (!options->metric->value || options->kinds != MW_KIND_P2P ||
+                            !strcmp(options->metric->unit, "seconds")))
+        argp_error(state, "--buffer is for bytes and messages of point-to-point messages");
+    if (options->by > MW_BY_NODE && options->kinds & MW_KIND_IO)
+        argp_error(state, "files are at no such place: --by rank or --by node");
 }
 
 static error_t parse_option(int key, char *value, struct argp_state *state)
@@ -80,6 +88,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case 'b':
         options->by = mw_option_word(state, "--by", value, groupings);
         return 0;
+    case 'u':
+        options->buffer = mw_option_word(state, "--buffer", value, buffers);
+        return 0;
     case ARGP_KEY_END:
         check_options(state, options);
         return 0;
@@ -88,31 +99,151 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     }
 }
 
-static void matrix_print(const struct mw_matrix *matrix, const struct options *options, FILE *out)
+/* --- jobs ------------------------------------------------------------------------------------- */
+
+/* Traces of one job are one; by place, those of several jobs are added up. */
+struct job {
+    char *key;
+    struct mw_paths paths;
+    struct mw_analysis *analysis;
+    struct mw_placements *placements;
+};
+struct jobs {
+    MW_VECTOR(struct job) all;
+};
+
+/* What tells jobs apart. What cannot be opened is said when its job is. Newly allocated. */
+static char *job_key(const char *path)
 {
-    json_t *head = mw_matrix_head(matrix, options->view.paths.at, options->view.paths.count);
+    mw_trace *trace = NULL;
+    if (mw_trace_open(&path, 1, MW_OPEN_RESIDUE, &trace, NULL) != MW_OK)
+        return mw_text_copy("");
+    char *key = mw_text_copy(mw_trace_job(trace)->key);
+    mw_trace_close(trace);
+    return key;
+}
+
+static void jobs_group(struct jobs *jobs, const struct options *options)
+{
+    for (size_t i = 0; i < options->view.paths.count; i++) {
+        const char *path = options->view.paths.at[i];
+        int apart = options->by != MW_BY_RANK && options->view.paths.count > 1;
+        char *key = apart ? job_key(path) : mw_text_copy("");
+        size_t at = 0;
+        while (at < jobs->all.count && strcmp(jobs->all.at[at].key, key))
+            at++;
+        if (at == jobs->all.count)
+            mw_vector_add(&jobs->all)->key = mw_text_copy(key);
+        mw_paths_add(&jobs->all.at[at].paths, path);
+        free(key);
+    }
+}
+
+/* 0, or -1 when one cannot be read (said). */
+static int jobs_open(struct jobs *jobs, const struct options *options, int vertices)
+{
+    for (size_t i = 0; i < jobs->all.count; i++) {
+        struct job *job = &jobs->all.at[i];
+        job->analysis = mw_analysis_open(
+            &job->paths, options->metric->value ? MW_ANALYSIS_TALLY : MW_ANALYSIS_TRANSPORTS);
+        if (!job->analysis)
+            return -1;
+        if (vertices)
+            job->placements = mw_placements_create(job->analysis->model, NULL);
+    }
+    return 0;
+}
+
+static void jobs_close(struct jobs *jobs)
+{
+    for (size_t i = 0; i < jobs->all.count; i++) {
+        struct job *job = &jobs->all.at[i];
+        mw_placements_free(job->placements);
+        mw_analysis_close(job->analysis);
+        free(job->paths.at);
+        free(job->key);
+    }
+    free(jobs->all.at);
+}
+
+/* --- output ----------------------------------------------------------------------------------- */
+
+static json_t *jobs_damage(const struct jobs *jobs)
+{
+    json_t *damage = json_array();
+    for (size_t i = 0; i < jobs->all.count; i++) {
+        const struct mw_analysis *analysis = jobs->all.at[i].analysis;
+        json_t *one = mw_doc_damage(analysis->trace, analysis->tally);
+        json_array_extend(damage, one);
+        json_decref(one);
+    }
+    return damage;
+}
+
+/* The head is about all traces together. */
+static json_t *matrix_head(const struct mw_matrix *matrix, const struct jobs *jobs,
+                           const struct options *options)
+{
+    const struct mw_paths *paths = &options->view.paths;
+    if (jobs->all.count == 1)
+        return mw_matrix_head(matrix, jobs->all.at[0].analysis->comms, jobs_damage(jobs), paths->at,
+                              paths->count);
+    mw_trace *trace = NULL;
+    if (mw_trace_open(paths->at, paths->count, MW_OPEN_RESIDUE, &trace, NULL) != MW_OK)
+        return NULL;
+    struct mw_model *whole = mw_model_create(trace);
+    struct mw_comms *comms = mw_comms_create(whole);
+    json_t *head = mw_matrix_head(matrix, comms, jobs_damage(jobs), paths->at, paths->count);
+    mw_comms_free(comms);
+    mw_model_free(whole);
+    mw_trace_close(trace);
+    return head;
+}
+
+static void matrix_print(const struct mw_matrix *matrix, const json_t *head,
+                         const struct options *options, FILE *out)
+{
     if (options->view.format == CSV)
         mw_matrix_csv(matrix, out);
     else if (options->view.format == JSON)
         mw_matrix_json(matrix, head, out);
     else
         mw_matrix_text(matrix, head, (size_t)options->view.top, out);
-    json_decref(head);
 }
 
-static int matrix_write(const struct mw_analysis *analysis, const struct options *options)
+static int matrix_write(const struct jobs *jobs, const struct options *options, int vertices)
 {
     struct mw_output output;
     struct mw_matrix *matrix =
-        mw_matrix_create(analysis->tally, analysis->transports, options->metric, options->kinds,
-                         (enum mw_matrix_by)options->by);
+        mw_matrix_begin(options->metric, options->kinds, (enum mw_matrix_by)options->by,
+                        (enum mw_matrix_buffer)options->buffer, vertices);
+    for (size_t i = 0; i < jobs->all.count; i++)
+        mw_matrix_add(matrix, jobs->all.at[i].analysis->tally, jobs->all.at[i].analysis->transports,
+                      jobs->all.at[i].placements);
+    mw_matrix_finish(matrix);
+    json_t *head = matrix_head(matrix, jobs, options);
     mw_progress_end();
     int status = MW_EXIT_FAILED;
-    if (!mw_output_open(&output, options->view.output, 0)) {
-        matrix_print(matrix, options, output.stream);
+    if (head && !mw_output_open(&output, options->view.output, 0)) {
+        matrix_print(matrix, head, options, output.stream);
         status = mw_output_close(&output, 0, 1);
     }
+    json_decref(head);
     mw_matrix_free(matrix);
+    return status;
+}
+
+static int matrix_run(const struct options *options)
+{
+    struct jobs jobs = {0};
+    jobs_group(&jobs, options);
+    int several = jobs.all.count > 1, vertices = options->by > MW_BY_NODE || several;
+    int status = MW_EXIT_FAILED;
+    if (several && !options->metric->value)
+        mw_complain("the transports of several jobs make no matrix: one job at a time");
+    else if (!jobs_open(&jobs, options, vertices))
+        status = matrix_write(&jobs, options, vertices);
+    jobs_close(&jobs);
     return status;
 }
 
@@ -125,6 +256,8 @@ static const char *const *values(int key)
         return kind_names();
     case 'b':
         return groupings;
+    case 'u':
+        return buffers;
     default:
         return NULL;
     }
@@ -134,8 +267,9 @@ static const struct argp parser = {
     .options = option_list,
     .parser = parse_option,
     .args_doc = "TRACE...",
-    .doc = "Who talked to whom: a figure for each ordered pair of ranks or nodes. CSV has the "
-           "header src,dst,value and a row for each pair that is not zero, in bytes, messages "
+    .doc = "Who talked to whom: a figure for each ordered pair of ranks, nodes, NUMA nodes, "
+           "sockets or GPUs; other than by rank, the jobs of several traces are added up. CSV has "
+           "the header src,dst,value and a row for each pair that is not zero, in bytes, messages "
            "or seconds, or with the names of the transports that it used.",
 };
 
@@ -145,10 +279,7 @@ static int run(int argc, char **argv)
                               .metric = &mw_metrics[0],
                               .kinds = MW_KIND_P2P};
     argp_parse(&parser, argc, argv, 0, NULL, &options);
-    struct mw_analysis *analysis = mw_analysis_open(
-        &options.view.paths, options.metric->value ? MW_ANALYSIS_TALLY : MW_ANALYSIS_TRANSPORTS);
-    int status = analysis ? matrix_write(analysis, &options) : MW_EXIT_FAILED;
-    mw_analysis_close(analysis);
+    int status = matrix_run(&options);
     free(options.view.paths.at);
     return status;
 }

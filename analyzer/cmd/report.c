@@ -32,6 +32,7 @@ static json_t *build_report(const struct mw_analysis *analysis, const struct mw_
                               .transports = analysis->transports,
                               .findings = analysis->findings,
                               .settings = analysis->settings,
+                              .placements = analysis->placements,
                               .paths = view->paths.at,
                               .path_count = view->paths.count};
     in.top = view->top >= 0 ? (size_t)view->top : view->format == TEXT ? 10 : 100;

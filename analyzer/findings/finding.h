@@ -7,6 +7,7 @@
 #ifndef MW_FINDINGS_FINDING_H
 #define MW_FINDINGS_FINDING_H
 
+#include "analyzer/analysis/placement.h"
 #include "analyzer/analysis/settings.h"
 #include "analyzer/analysis/transports.h"
 
@@ -31,6 +32,7 @@ struct mw_finding_input {
     const struct mw_tally *tally;
     const struct mw_transports *transports;
     const struct mw_settings *settings;
+    const struct mw_placements *placements;
 };
 
 struct mw_findings {
@@ -46,7 +48,9 @@ struct mw_rule {
 extern const struct mw_rule *const mw_rules[]; /* NULL ends it */
 extern const struct mw_rule mw_rule_fallback, mw_rule_software_provider, mw_rule_excluded,
     mw_rule_idle_fabric, mw_rule_network_inside_node, mw_rule_single_copy_refused,
-    mw_rule_transports_disagree, mw_rule_dead_setting;
+    mw_rule_transports_disagree, mw_rule_dead_setting, mw_rule_shared_cpu, mw_rule_far_from_nic,
+    mw_rule_uneven_nics, mw_rule_gpu_staged, mw_rule_gpu_links, mw_rule_migrated, mw_rule_slow_link,
+    mw_rule_slit_flat;
 
 struct mw_findings *mw_findings_create(const struct mw_finding_input *in);
 void mw_findings_free(struct mw_findings *findings);

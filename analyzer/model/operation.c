@@ -15,6 +15,7 @@ struct request {
     int used, collective;
     enum mw_operation_kind kind;
     int64_t peer, comm, object;
+    unsigned space;
     uint64_t bytes, received, function, site, start;
 };
 
@@ -135,6 +136,7 @@ static void operation_complete(struct mw_requests *requests, uint64_t thread,
     operation->peer = flags & MW_EVENT_MATCHED ? event->peer : start.peer;
     operation->comm = start.comm;
     operation->bytes = start.bytes;
+    operation->space = start.space;
     int reads = operation->kind == MW_OPERATION_RECV || operation->kind == MW_OPERATION_READ;
     operation->known = !reads;
     if (reads && flags & MW_EVENT_STATUS) {
@@ -160,6 +162,8 @@ static void operation_begin(struct mw_requests *requests, uint64_t thread, uint6
     operation->comm = event->comm;
     operation->bytes = receive ? event->bytes_in : event->bytes;
     operation->known = !takes || (!request && event->flags & MW_EVENT_STATUS);
+    operation->space =
+        receive ? MW_EVENT_SPACE_RECEIVE(event->flags) : MW_EVENT_SPACE_SEND(event->flags);
     operation->received = both ? event->bytes_in : 0;
     operation->object = event->kind >= MW_EVENT_RMA ? event->tag : -1;
     operation->function = event->function;
@@ -173,6 +177,7 @@ static void operation_begin(struct mw_requests *requests, uint64_t thread, uint6
     slot->peer = operation->peer;
     slot->comm = operation->comm;
     slot->bytes = operation->bytes;
+    slot->space = operation->space;
     slot->received = operation->received;
     slot->object = operation->object;
     slot->collective = operation->collective;

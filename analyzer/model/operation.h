@@ -31,6 +31,7 @@ struct mw_operation {
     uint64_t bytes;    /* SEND: sent; RECV: received, or room in the buffer where not known; COLL:
                           contributed; RMA: to the target; READ, WRITE: of the file */
     int known;         /* bytes is what was moved, not an upper bound */
+    unsigned space;    /* SEND, RECV: that of the memory (MW_EVENT_SPACE_SEND); 0 host memory */
     uint64_t received; /* COLL: received; RMA: fetched */
     int64_t object;    /* id of the window or file; -1 not known */
     uint64_t function, site; /* of the call that started it; 0 where that was not seen */

@@ -4,6 +4,7 @@
 
 #include "analyzer/render/findings.h"
 #include "analyzer/render/json.h"
+#include "analyzer/render/placement.h"
 #include "analyzer/render/settings.h"
 #include "analyzer/render/transports.h"
 
@@ -36,6 +37,8 @@ json_t *mw_doc_report(const struct mw_doc_input *in)
     json_object_set_new(report, "one_sided", mw_doc_one_sided(in));
     json_object_set_new(report, "files", mw_doc_files(in));
     json_object_set_new(report, "transports", doc_transports(in));
+    json_object_set_new(report, "placement",
+                        mw_doc_placement(in->placements, in->tally, in->top));
     json_object_set_new(report, "stuck", mw_doc_stuck(in));
     json_object_set_new(report, "environment", mw_doc_environment(in->model));
     json_object_set_new(report, "settings", mw_doc_settings(in->model, in->settings));

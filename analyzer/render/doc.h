@@ -16,6 +16,7 @@
 
 struct mw_transports;
 struct mw_settings;
+struct mw_placements;
 struct mw_findings;
 
 struct mw_doc_input {
@@ -25,6 +26,7 @@ struct mw_doc_input {
     const struct mw_stuck *stuck;
     const struct mw_transports *transports;
     const struct mw_settings *settings;
+    const struct mw_placements *placements;
     const struct mw_findings *findings;
     struct mw_symbols *symbols;
     const char *const *paths; /* as given on the command line */

@@ -33,7 +33,15 @@ const char *mw_matrix_file(const struct mw_matrix *matrix, int64_t number)
                                                                  : NULL;
 }
 
-/* A node that is not known is empty. */
+const char *mw_matrix_place(const struct mw_matrix *matrix, int64_t number, const char *unknown)
+{
+    if (number < 0)
+        return unknown;
+    return matrix->vertices ? matrix->vertices->all.at[number].name
+                            : matrix->model->nodes[number].host;
+}
+
+/* A place that is not known is empty. */
 static void csv_name(const struct mw_matrix *matrix, int64_t number, FILE *out)
 {
     const char *file = mw_matrix_file(matrix, number);
@@ -46,7 +54,7 @@ static void csv_name(const struct mw_matrix *matrix, int64_t number, FILE *out)
         fputs(label, out);
         free(label);
     } else {
-        mw_csv_text(number < 0 ? "" : matrix->model->nodes[number].host, out);
+        mw_csv_text(mw_matrix_place(matrix, number, ""), out);
     }
 }
 
@@ -90,22 +98,39 @@ static void json_name(const struct mw_matrix *matrix, int64_t number, FILE *out)
     } else if (number < 0) {
         fputs("null", out);
     } else {
-        json_t *name = mw_json_text(matrix->model->nodes[number].host);
+        json_t *name = mw_json_text(mw_matrix_place(matrix, number, ""));
         mw_json_put(name, JSON_ENCODE_ANY, out);
         json_decref(name);
     }
 }
 
-/* The members of an object, without its braces, behind others. */
-static void json_transports(const struct mw_matrix *matrix, const struct mw_matrix_cell *cell,
-                            FILE *out)
+/* The members of an object, without its braces, behind others. Frees it. */
+static void json_members(json_t *members, FILE *out)
 {
-    json_t *members = mw_matrix_cell_json(matrix, cell);
     char *text = json_dumps(members, JSON_REAL_PRECISION(15) | JSON_ENSURE_ASCII);
     if (text)
         fprintf(out, ", %.*s", (int)strlen(text) - 2, text + 1);
     free(text);
     json_decref(members);
+}
+
+/* What lies between the two places of a cell. */
+static void json_between(const struct mw_matrix *matrix, const struct mw_matrix_cell *cell,
+                         FILE *out)
+{
+    const struct mw_between *between = &cell->between;
+    int linked = between->known && between->path.kind != MW_PATH_UNKNOWN;
+    if (!matrix->vertices || matrix->by == MW_BY_NODE)
+        return;
+    char *title = linked ? mw_path_title(&between->path) : NULL;
+    json_t *members =
+        json_pack("{s:o, s:o, s:o}", "distance",
+                  mw_json_text(linked           ? mw_path_word(between->path.kind)
+                               : between->known ? mw_locality_word(between->reach.farthest)
+                                                : NULL),
+                  "link", mw_json_take(title), "slit",
+                  mw_json_known_count(linked ? 0 : between->reach.slit_most));
+    json_members(members, out);
 }
 
 void mw_matrix_json(const struct mw_matrix *matrix, const json_t *head, FILE *out)
@@ -124,11 +149,12 @@ void mw_matrix_json(const struct mw_matrix *matrix, const json_t *head, FILE *ou
         fputs(", \"dst\": ", out);
         json_name(matrix, cell->dst, out);
         if (matrix->transports) {
-            json_transports(matrix, cell, out);
+            json_members(mw_matrix_cell_json(matrix, cell), out);
         } else {
             fputs(", \"value\": ", out);
             value_print(matrix, cell->value, out);
         }
+        json_between(matrix, cell, out);
         fputc('}', out);
     }
     fputs("\n ]\n}\n", out);
@@ -154,41 +180,49 @@ char *mw_matrix_kinds_title(const struct mw_matrix *matrix)
     return kinds_text(matrix, 1);
 }
 
+static json_t *amounts_json(const struct mw_pair *amounts)
+{
+    return json_pack("{s:o, s:o}", "messages", mw_json_count(amounts->messages), "bytes",
+                     mw_json_count(amounts->bytes));
+}
+
 /* What is not in the cells, of the kinds beside messages. */
 static void others_add(const struct mw_matrix *matrix, json_t *besides)
 {
-    const struct mw_flows *flows = matrix->tally->flows;
     if (matrix->kinds & MW_KIND_RMA)
         json_object_set_new(besides, "one_sided_unknown_target",
-                            json_pack("{s:o, s:o}", "messages",
-                                      mw_json_count(flows->rma_elsewhere.messages), "bytes",
-                                      mw_json_count(flows->rma_elsewhere.bytes)));
+                            amounts_json(&matrix->rest.rma_elsewhere));
     if (matrix->kinds & MW_KIND_IO)
         json_object_set_new(besides, "operations_on_unknown_files",
-                            mw_json_count(flows->io_elsewhere));
+                            mw_json_count(matrix->rest.io_elsewhere));
     if (matrix->kinds & MW_KIND_COLL)
         json_object_set_new(besides, "collective_bytes_left_out", mw_json_count(matrix->left_out));
 }
 
 static json_t *others(const struct mw_matrix *matrix)
 {
-    const struct mw_tally *tally = matrix->tally;
-    return json_pack(
-        "{s:{s:o, s:o}, s:{s:o, s:o}, s:o, s:o, s:o, s:o, s:o}", "outside_world", "messages",
-        mw_json_count(tally->outside.messages), "bytes", mw_json_count(tally->outside.bytes),
-        "unknown_peer", "messages", mw_json_count(tally->unknown.messages), "bytes",
-        mw_json_count(tally->unknown.bytes), "cancelled", mw_json_count(tally->cancelled),
-        "counted_at_receiver", mw_json_count(tally->receiver_side), "sizes_that_are_upper_bounds",
-        mw_json_count(tally->upper), "time_s", mw_json_ns(tally->p2p_time), "time_in_pairs_s",
-        mw_json_ns(tally->pair_time));
+    const struct mw_matrix_rest *rest = &matrix->rest;
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "outside_world",
+                     amounts_json(&rest->outside), "unknown_peer", amounts_json(&rest->unknown),
+                     "cancelled", mw_json_count(rest->cancelled), "counted_at_receiver",
+                     mw_json_count(rest->receiver_side), "sizes_that_are_upper_bounds",
+                     mw_json_count(rest->upper), "time_s", mw_json_ns(rest->p2p_time),
+                     "time_in_pairs_s", mw_json_ns(rest->pair_time));
 }
 
-static uint64_t events_missing(const struct mw_tally *tally)
+/* What the rows are, in their order; null where they are ranks. */
+static json_t *vertices_json(const struct mw_matrix *matrix)
 {
-    uint64_t missing = 0;
-    for (size_t i = 0; i < tally->model->process_count; i++)
-        missing += tally->processes[i].events_missing;
-    return missing;
+    if (!matrix->vertices)
+        return json_null();
+    json_t *list = json_array();
+    for (size_t i = 0; i < matrix->vertices->all.count; i++) {
+        const struct mw_vertex *vertex = &matrix->vertices->all.at[i];
+        json_array_append_new(list, json_pack("{s:o, s:o, s:o}", "name", mw_json_text(vertex->name),
+                                              "host", mw_json_text(vertex->host), "part",
+                                              mw_json_known(vertex->part)));
+    }
+    return list;
 }
 
 /* Whether the cells are all that the job did: every rank was recorded to its end, and all was read.
@@ -203,27 +237,36 @@ static int head_complete(const json_t *head)
            !json_array_size(json_object_get(head, "damage"));
 }
 
-json_t *mw_matrix_head(const struct mw_matrix *matrix, const char *const *paths, size_t count)
+json_t *mw_matrix_head(const struct mw_matrix *matrix, const struct mw_comms *whole, json_t *damage,
+                       const char *const *paths, size_t count)
 {
+    static const char *const by[] = {[MW_BY_RANK] = "rank",
+                                     [MW_BY_NODE] = "node",
+                                     [MW_BY_NUMA] = "numa",
+                                     [MW_BY_SOCKET] = "socket",
+                                     [MW_BY_GPU] = "gpu"};
+    static const char *const buffers[] = {"any", "device", "host"};
     json_t *head = mw_json_document("matrix");
-    int node = matrix->by == MW_BY_NODE;
-    json_object_set_new(head, "trace", mw_doc_trace(matrix->model, paths, count));
+    json_object_set_new(head, "trace", mw_doc_trace(whole->model, paths, count));
+    json_object_set_new(head, "jobs", mw_json_count(matrix->jobs));
     json_object_set_new(head, "metric", json_string(matrix->metric->name));
     json_object_set_new(head, "unit", json_string(matrix->metric->unit));
     json_object_set_new(head, "kind", mw_json_take(kinds_text(matrix, 0)));
-    json_object_set_new(head, "by", json_string(node ? "node" : "rank"));
+    json_object_set_new(head, "by", json_string(by[matrix->by]));
+    json_object_set_new(head, "buffer", json_string(buffers[matrix->buffer]));
     json_object_set_new(head, "size", mw_json_number(matrix->size, -1));
-    json_object_set_new(head, "processes", mw_doc_processes(matrix->tally->comms));
-    json_object_set_new(head, "nodes", mw_doc_nodes(matrix->model));
+    json_object_set_new(head, "vertices", vertices_json(matrix));
+    json_object_set_new(head, "processes", mw_doc_processes(whole));
+    json_object_set_new(head, "nodes", mw_doc_nodes(whole->model));
     json_object_set_new(head, "total",
                         in_seconds(matrix) ? mw_json_ns(matrix->total)
                                            : mw_json_count(matrix->total));
     json_object_set_new(head, "cell_count", json_integer((json_int_t)matrix->cells.count));
-    json_object_set_new(head, "events_missing", mw_json_count(events_missing(matrix->tally)));
+    json_object_set_new(head, "events_missing", mw_json_count(matrix->rest.events_missing));
     json_t *besides = others(matrix);
     others_add(matrix, besides);
     json_object_set_new(head, "besides", besides);
-    json_object_set_new(head, "damage", mw_doc_damage(matrix->model->trace, matrix->tally));
+    json_object_set_new(head, "damage", damage);
     json_object_set_new(head, "complete", json_boolean(head_complete(head)));
     return head;
 }

@@ -17,9 +17,10 @@ void mw_matrix_json(const struct mw_matrix *matrix, const json_t *head, FILE *ou
 /* A grid where it fits 80 columns, else the `top` largest pairs. */
 void mw_matrix_text(const struct mw_matrix *matrix, const json_t *head, size_t top, FILE *out);
 
-/* Everything but the cells: what was asked for, how much of the job was recorded, what is not in
- * the cells. */
-json_t *mw_matrix_head(const struct mw_matrix *matrix, const char *const *paths, size_t count);
+/* Everything but the cells: what was asked for, how much of the jobs was recorded, what is not in
+ * the cells. whole: of all traces together; damage is taken over. */
+json_t *mw_matrix_head(const struct mw_matrix *matrix, const struct mw_comms *whole, json_t *damage,
+                       const char *const *paths, size_t count);
 
 /* Cells that are transports, of which the functions above make use. */
 /* "vader+cma"; "unknown" where it is not known, or not for all. Newly allocated. */
@@ -30,6 +31,8 @@ json_t *mw_matrix_cell_json(const struct mw_matrix *matrix, const struct mw_matr
 void mw_matrix_transports_text(const struct mw_matrix *matrix, size_t top, FILE *out);
 /* For qsort of pointers to cells: the largest value first. */
 int mw_matrix_value_compare(const void *left, const void *right);
+/* The name of a node or vertex, as programs read it; `unknown` for -1. */
+const char *mw_matrix_place(const struct mw_matrix *matrix, int64_t number, const char *unknown);
 /* The file that a number in a cell stands for; NULL for a rank or a node. */
 const char *mw_matrix_file(const struct mw_matrix *matrix, int64_t number);
 /* "point-to-point, one-sided". Newly allocated. */

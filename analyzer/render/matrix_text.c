@@ -26,6 +26,17 @@ static char *value_text(const struct mw_matrix *matrix, double value)
     return mw_number_count(value);
 }
 
+/* Do names tell more with their host? */
+static int one_host(const struct mw_matrix *matrix)
+{
+    return matrix->vertices->hosts.count == 1;
+}
+
+static const char *unknown_place(const struct mw_matrix *matrix)
+{
+    return matrix->by == MW_BY_NODE ? "not recorded" : "not known";
+}
+
 char *mw_matrix_name(const struct mw_matrix *matrix, int64_t number)
 {
     const char *file = mw_matrix_file(matrix, number);
@@ -33,8 +44,9 @@ char *mw_matrix_name(const struct mw_matrix *matrix, int64_t number)
         return mw_text_fit(file, SHARED_NAME, 0);
     if (matrix->by == MW_BY_RANK)
         return mw_rank_label(matrix->model, number);
-    return mw_text_fit(number < 0 ? "not recorded" : matrix->model->nodes[number].host, SHARED_NAME,
-                       0);
+    if (number >= 0 && matrix->vertices && matrix->by != MW_BY_NODE && one_host(matrix))
+        return mw_text_copy(matrix->vertices->all.at[number].part);
+    return mw_text_fit(mw_matrix_place(matrix, number, unknown_place(matrix)), SHARED_NAME, 0);
 }
 
 static void text_head(const struct mw_matrix *matrix, const json_t *head, FILE *out)
@@ -43,9 +55,14 @@ static void text_head(const struct mw_matrix *matrix, const json_t *head, FILE *
     char *total = value_text(matrix, (double)matrix->total), *kinds = mw_matrix_kinds_title(matrix);
     fprintf(out, "%s%s, %s, by %s%s\n", mw_style_on(out, MW_STYLE_HEAD), matrix->metric->title,
             kinds, mw_json_string(head, "by"), mw_style_off(out, MW_STYLE_HEAD));
-    mw_text_paragraph(out, MW_STYLE_PLAIN, "%s in all, %zu pairs; %.0f of %.0f ranks recorded",
-                      total, matrix->cells.count, mw_json_count_of(processes, "recorded_ranks"),
-                      mw_json_count_of(processes, "world_size"));
+    if (matrix->jobs > 1)
+        mw_text_paragraph(out, MW_STYLE_PLAIN, "%s in all, %zu pairs; %zu jobs with %.0f processes",
+                          total, matrix->cells.count, matrix->jobs,
+                          mw_json_count_of(processes, "processes"));
+    else
+        mw_text_paragraph(out, MW_STYLE_PLAIN, "%s in all, %zu pairs; %.0f of %.0f ranks recorded",
+                          total, matrix->cells.count, mw_json_count_of(processes, "recorded_ranks"),
+                          mw_json_count_of(processes, "world_size"));
     free(kinds);
     free(total);
 }
@@ -131,12 +148,55 @@ static size_t grid_axis(const struct mw_matrix *matrix, int64_t axis[GRID_MAX])
     return count;
 }
 
-static uint64_t cell_value(const struct mw_matrix *matrix, int64_t src, int64_t dst)
+static const struct mw_matrix_cell *cell_find(const struct mw_matrix *matrix, int64_t src,
+                                              int64_t dst)
 {
     for (size_t i = 0; i < matrix->cells.count; i++)
         if (matrix->cells.at[i].src == src && matrix->cells.at[i].dst == dst)
-            return matrix->cells.at[i].value;
-    return 0;
+            return &matrix->cells.at[i];
+    return NULL;
+}
+
+/* "4 links", "2 hops", "switch"; "." where nothing was sent, "?" where it is not known. */
+static char *between_text(const struct mw_matrix_cell *cell)
+{
+    const struct mw_path *path = cell ? &cell->between.path : NULL;
+    if (!cell || !cell->between.known)
+        return mw_text_copy(cell ? "?" : ".");
+    if (path->kind == MW_PATH_UNKNOWN)
+        return mw_text_copy(mw_locality_title(cell->between.reach.farthest));
+    if (path->hops > 1)
+        return mw_format("%u hops", path->hops);
+    return path->links ? mw_format("%u link%s", path->links, path->links == 1 ? "" : "s")
+                       : mw_text_copy(mw_path_word(path->kind));
+}
+
+/* What lies between the places that talked. */
+static void text_between(const struct mw_matrix *matrix, const int64_t *axis, size_t count,
+                         FILE *out)
+{
+    mw_text_heading(out, "What lies between");
+    struct mw_table *table = mw_table_create();
+    mw_table_column(table, ">from");
+    for (size_t i = 0; i < count; i++) {
+        char *name = mw_matrix_name(matrix, axis[i]), *column = mw_format(">%s", name);
+        mw_table_column(table, column);
+        free(name);
+        free(column);
+    }
+    for (size_t row = 0; row < count; row++) {
+        mw_table_row(table);
+        mw_table_cell(table, mw_matrix_name(matrix, axis[row]));
+        for (size_t i = 0; i < count; i++)
+            mw_table_cell(table, between_text(cell_find(matrix, axis[row], axis[i])));
+    }
+    mw_table_print(table, out);
+}
+
+static uint64_t cell_value(const struct mw_matrix *matrix, int64_t src, int64_t dst)
+{
+    const struct mw_matrix_cell *cell = cell_find(matrix, src, dst);
+    return cell ? cell->value : 0;
 }
 
 static void text_grid(const struct mw_matrix *matrix, const int64_t *axis, size_t count, FILE *out)
@@ -216,8 +276,11 @@ void mw_matrix_text(const struct mw_matrix *matrix, const json_t *head, size_t t
     fputc('\n', out);
     if (matrix->transports)
         mw_matrix_transports_text(matrix, top, out);
-    else if (count && matrix->by == MW_BY_RANK && !(matrix->kinds & MW_KIND_IO))
+    else if (count && matrix->by != MW_BY_NODE && !(matrix->kinds & MW_KIND_IO))
         text_grid(matrix, axis, count, out);
     else
         text_list(matrix, top, out);
+    if (count && matrix->vertices && matrix->by != MW_BY_NODE && one_host(matrix) &&
+        !matrix->transports)
+        text_between(matrix, axis, count, out);
 }

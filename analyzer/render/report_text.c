@@ -13,6 +13,7 @@
 #include "analyzer/render/findings.h"
 #include "analyzer/render/json.h"
 #include "analyzer/render/labels.h"
+#include "analyzer/render/placement.h"
 #include "analyzer/render/table.h"
 #include "analyzer/render/text.h"
 #include "analyzer/render/transports.h"
@@ -493,6 +494,7 @@ void mw_report_text(const json_t *report, FILE *out)
     mw_text_sites(report, out);
     mw_text_traffic(report, out);
     mw_report_text_transports(report, out);
+    mw_text_placement(report, out);
     mw_text_environment(report, out);
     mw_text_health(report, out);
     mw_text_damage(report, out);

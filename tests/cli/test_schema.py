@@ -14,6 +14,7 @@ except ImportError:
 
 # pylint: disable=wrong-import-position
 import build_trace as b  # noqa: E402
+import placed_jobs  # noqa: E402
 import test_transports  # noqa: E402
 import test_worlds  # noqa: E402
 from build_trace import Process, job  # noqa: E402
@@ -22,7 +23,7 @@ from cli import ROOT, CliTest, main  # noqa: E402
 COMMANDS = (("report",), ("report", "-n", "0"), ("matrix",), ("matrix", "-m", "messages"),
             ("matrix", "-m", "time", "-b", "node"), ("matrix", "-m", "transport"),
             ("matrix", "-m", "transport", "-b", "node"), ("matrix", "-k", "p2p,rma,coll,io"),
-            ("matrix", "-k", "io", "-b", "node"), ("transports",),
+            ("matrix", "-k", "io", "-b", "node"), ("transports",), ("matrix", "-b", "numa"), ("matrix", "-b", "socket", "-m", "transport"), ("matrix", "-b", "gpu", "-u", "device"), ("placement",), ("placement", "-n", "1"),
             ("transports", "-n", "0"), ("info",))
 
 
@@ -56,6 +57,8 @@ def real_and_golden(folder):
     yield b.write(os.path.join(folder, "nothing.mpiw"), job())
     yield b.write(os.path.join(folder, "fabric.mpiw"), job(), *test_transports.two_nodes())
     yield b.write(os.path.join(folder, "worlds.mpiw"), job(), *test_worlds.parents_and_children())
+    yield b.write(os.path.join(folder, "placed.mpiw"), job(),
+                  *placed_jobs.two_nodes(placed_jobs.MACHINES["epyc"]))
 
 
 class Schema(CliTest):

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Rule "gpu-staged": messages between GPUs of one node went by a transport of host memory, so that
+ * they were copied to the host and back, though GPUs of a node reach each other. Says where the GPU
+ * of the other rank is hidden, which keeps GPU libraries from opening its memory.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/base/number.h"
+#include "analyzer/findings/gpus.h"
+#include "analyzer/findings/used.h"
+#include "analyzer/findings/words.h"
+#include "analyzer/model/labels.h"
+
+#define BYTES_MIN   (1u << 20) /* of a pair, out of a GPU's memory */
+#define PAIRS_NAMED 4
+
+/* Transports that move memory of GPUs themselves: of UCX, of Open MPI. */
+static int moves_gpu_memory(const char *name)
+{
+    static const char *const direct[] = {"rocm_ipc", "cuda_ipc", "ze_ipc", "smcuda", "gdr_copy"};
+    for (size_t i = 0; i < sizeof(direct) / sizeof(direct[0]); i++)
+        if (strstr(name, direct[i]))
+            return 1;
+    return 0;
+}
+
+/* The way of its large messages where that is one of host memory; NULL: it is not, or not known. */
+static const struct mw_way *staged_way(const struct mw_finding_input *in,
+                                       const struct mw_gpu_pair *pair)
+{
+    const struct mw_pair_transport *transport =
+        mw_transports_pair(in->transports, pair->pair->src, pair->pair->dst);
+    const struct mw_way *large = NULL;
+    for (size_t r = 0; transport && !transport->unknown && r < transport->routes.count; r++) {
+        const struct mw_way *way = &in->transports->ways.at[transport->routes.at[r].way];
+        if (moves_gpu_memory(way->name))
+            return NULL;
+        if (transport->routes.at[r].messages)
+            large = way;
+    }
+    int host = large && (large->kind == MW_WAY_SHARED || large->kind == MW_WAY_SINGLE_COPY ||
+                         mw_way_slow(large));
+    return host ? large : NULL;
+}
+
+/* Does a process see the GPU of the other one? */
+static int sees(const struct mw_finding_input *in, uint32_t process, const struct mw_near *gpu)
+{
+    const struct mw_rank_place *place = &in->placements->places[process];
+    for (size_t i = 0; i < place->gpus.count; i++)
+        if (place->gpus.at[i].device == gpu->device)
+            return 1;
+    return 0;
+}
+
+/* What hides GPUs from a process: its settings, as the job recorded them or the environment says.
+ */
+static char *hiding_words(const struct mw_process *process)
+{
+    static const char *const names[] = {"ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES",
+                                        "CUDA_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL"};
+    char *words = process->devices_visible[0] ? mw_text_copy(process->devices_visible) : NULL;
+    for (size_t i = 0; !process->devices_visible[0] && i < process->fact_count; i++)
+        for (size_t n = 0; n < sizeof(names) / sizeof(names[0]); n++)
+            if (!strcmp(process->facts[i].section, "env") &&
+                !strcmp(process->facts[i].key, names[n]))
+                words =
+                    mw_list_add(words, ", ", mw_format("%s=%s", names[n], process->facts[i].value));
+    return words;
+}
+
+static size_t say_hidden(const struct mw_finding_input *in, const struct mw_gpu_pair *pair,
+                         struct mw_finding *finding)
+{
+    if (sees(in, pair->src, pair->to) || sees(in, pair->dst, pair->from))
+        return 0;
+    const struct mw_process *process = mw_trace_process(in->model->trace, pair->src);
+    char *who = mw_process_words(in->model, pair->src), *hiding = hiding_words(process);
+    mw_finding_evidence(finding,
+                        mw_format("%s does not see the GPU of the other%s%s: its memory cannot be "
+                                  "opened",
+                                  who, hiding ? "; " : "", hiding ? hiding : ""));
+    free(who);
+    free(hiding);
+    return 1;
+}
+
+static void say_rate(const struct mw_finding_input *in, const struct mw_gpu_pair *pair,
+                     struct mw_finding *finding)
+{
+    const struct mw_pair_speed *speed = mw_tally_speed(in->tally, pair->pair->src, pair->pair->dst);
+    if (!speed || !speed->rate_samples || !speed->rate_time)
+        return;
+    double rate = (double)speed->rate_bytes / ((double)speed->rate_time / 1e9);
+    char *reached = pair->path.bandwidth
+                        ? mw_number_rate_of(rate, (double)pair->path.bandwidth * 1e6)
+                        : mw_number_rate(rate);
+    char *src = mw_rank_label(in->model, pair->pair->src);
+    char *dst = mw_rank_label(in->model, pair->pair->dst);
+    finding->cost =
+        mw_format("large messages of ranks %s -> %s reached at least %s%s", src, dst, reached,
+                  pair->path.bandwidth ? " (the links between their GPUs)" : "");
+    free(src);
+    free(dst);
+    free(reached);
+}
+
+static void report(const struct mw_finding_input *in, const struct mw_gpu_pairs *pairs,
+                   const unsigned char *staged, const struct mw_way *way, struct mw_findings *out)
+{
+    struct mw_crowd crowd;
+    uint64_t bytes = 0, hidden = 0;
+    size_t count = 0, first = 0;
+    mw_crowd_begin(&crowd, in->model);
+    for (size_t i = pairs->all.count; i-- > 0;) {
+        if (!staged[i])
+            continue;
+        first = i;
+        count++;
+        bytes += pairs->all.at[i].pair->memory.device_bytes;
+        mw_crowd_add(&crowd, pairs->all.at[i].src);
+        mw_crowd_add(&crowd, pairs->all.at[i].dst);
+    }
+    char *amount = mw_number_bytes((double)bytes), *words = mw_way_words(way);
+    struct mw_finding *finding = mw_finding_add(
+        out, "gpu-staged", MW_WARNING,
+        mw_format("%s between GPUs of a node went through host memory, by %s, on %zu pair%s",
+                  amount, words, count, count == 1 ? "" : "s"));
+    for (size_t i = first, named = 0; i < pairs->all.count && named < PAIRS_NAMED; i++) {
+        if (!staged[i])
+            continue;
+        mw_finding_evidence(finding, mw_gpu_pair_words(in, &pairs->all.at[i]));
+        hidden += say_hidden(in, &pairs->all.at[i], finding);
+        named++;
+    }
+    say_rate(in, &pairs->all.at[first], finding);
+    finding->advice = mw_text_copy(
+        hidden ? "Let every rank see all GPUs of its node and choose its own in the program "
+                 "(hipSetDevice, cudaSetDevice) instead of by ROCR_, HIP_ or CUDA_VISIBLE_DEVICES."
+               : "Use an MPI that was built for these GPUs: UCX with rocm_ipc or cuda_ipc "
+                 "(ucx_info -d "
+                 "lists them; UCX_TLS must not leave them out), Cray MPICH with "
+                 "MPICH_GPU_SUPPORT_ENABLED=1.");
+    mw_crowd_give(&crowd, finding);
+    mw_crowd_end(&crowd);
+    free(amount);
+    free(words);
+}
+
+static void find(const struct mw_finding_input *in, struct mw_findings *out)
+{
+    struct mw_gpu_pairs pairs;
+    mw_gpu_pairs_read(&pairs, in, BYTES_MIN);
+    unsigned char *staged = mw_alloc(pairs.all.count, 1);
+    const struct mw_way *way = NULL;
+    for (size_t i = 0; i < pairs.all.count; i++) {
+        const struct mw_way *one = staged_way(in, &pairs.all.at[i]);
+        staged[i] = one != NULL;
+        way = way ? way : one;
+    }
+    if (way)
+        report(in, &pairs, staged, way, out);
+    free(staged);
+    free(pairs.all.at);
+}
+
+const struct mw_rule mw_rule_gpu_staged = {
+    "gpu-staged", "messages between GPUs of a node were copied through host memory", find};

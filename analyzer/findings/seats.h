@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What rules about placement share: which processes of a node have a known seat, and how fast those
+ * of a group were. Main thread only.
+ */
+#ifndef MW_FINDINGS_SEATS_H
+#define MW_FINDINGS_SEATS_H
+
+#include "analyzer/findings/crowd.h"
+
+/* Does a process count: recorded, of this node, with a rank and a known mask? */
+int mw_seated(const struct mw_finding_input *in, uint32_t process, uint32_t node);
+/* "NUMA node 6 (socket 1)"; of a package alone "socket 1"; "several NUMA nodes". */
+char *mw_part_words(const struct mw_hardware *hardware, int64_t numa, int64_t package);
+/* The NUMA nodes of processes of one node: "NUMA nodes 0-3 (socket 0)". */
+char *mw_seats_words(const struct mw_finding_input *in, const uint32_t *processes, size_t count);
+/* Who bound a process, as the end of a sentence: "by the launcher (orted)". */
+char *mw_origin_words(const struct mw_rank_place *place);
+/* What was measured of the large messages that each process sent or received over the network. */
+struct mw_rank_rate {
+    uint64_t bytes, time, samples; /* time: ns in which one was awaited */
+};
+/* By number of process; free() it. */
+struct mw_rank_rate *mw_rank_rates_read(const struct mw_finding_input *in);
+/* Bytes a second that those of some processes reached at least; NaN where they are too few. */
+double mw_rank_rate(const struct mw_rank_rate *rates, const uint32_t *processes, size_t count);
+/* Line rate in bit/s and whether the state is usable, of a device of a node by its port: -1 no port
+ * tells, 0 down, 1 up. */
+int mw_device_port(const struct mw_finding_input *in, uint32_t node, int64_t device,
+                   uint64_t *rate);
+
+#endif

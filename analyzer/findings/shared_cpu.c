@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Rule "shared-cpu": so many ranks, or ranks and busy processes of others, are held to so few
+ * processors that not each can have one of its own. Ranks wait by polling: two on one processor
+ * take turns of milliseconds. Who can have a processor of his own is a matching of ranks to
+ * processors; hardware threads of one core are processors of their own.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/findings/seats.h"
+#include "analyzer/findings/words.h"
+
+#define BUSY_MIN   50   /* percent of a processor that a foreign process used */
+#define TAKERS_MAX 8192 /* of a node, on which the matching is tried */
+#define NAMED_MAX  4
+
+/* Somebody who wants a processor: a rank, or a busy process of others. */
+struct taker {
+    uint32_t process;                 /* a rank; or who saw the foreign one */
+    const struct mw_foreign *foreign; /* NULL: a rank */
+    struct mw_cpus cpus;              /* on which it may run */
+};
+
+struct contest {
+    MW_VECTOR(struct taker) takers; /* ranks first */
+    size_t *owner;                  /* by processor: number of the taker + 1; 0 free */
+    unsigned char *tried;           /* by processor, in the search under way */
+};
+
+/* Finds a processor for a taker, moving others where they can: an augmenting path, depth first. The
+ * depth is bounded by the processors that were tried. */
+static int settle(struct contest *contest, size_t taker)
+{
+    const struct mw_cpus *cpus = &contest->takers.at[taker].cpus;
+    for (size_t cpu = mw_cpus_next(cpus, 0); cpu != SIZE_MAX; cpu = mw_cpus_next(cpus, cpu + 1)) {
+        if (!contest->tried[cpu] && !contest->owner[cpu]) {
+            contest->tried[cpu] = 1;
+            contest->owner[cpu] = taker + 1;
+            return 1;
+        }
+    }
+    for (size_t cpu = mw_cpus_next(cpus, 0); cpu != SIZE_MAX; cpu = mw_cpus_next(cpus, cpu + 1)) {
+        if (contest->tried[cpu])
+            continue;
+        contest->tried[cpu] = 1;
+        if (settle(contest, contest->owner[cpu] - 1)) {
+            contest->owner[cpu] = taker + 1;
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* --- who is on a node ------------------------------------------------------------------------- */
+
+static void add_ranks(const struct mw_finding_input *in, struct contest *contest, uint32_t node)
+{
+    for (uint32_t p = 0; p < in->model->process_count; p++)
+        if (mw_seated(in, p, node) && contest->takers.count < TAKERS_MAX)
+            *mw_vector_add(&contest->takers) =
+                (struct taker){p, NULL, mw_cpus_copy(&in->placements->places[p].seat.cpus)};
+}
+
+/* Foreign processes that were busy when it was looked last. */
+static void add_foreigners(const struct mw_finding_input *in, struct contest *contest,
+                           uint32_t process)
+{
+    const struct mw_placement *last = in->placements->places[process].last;
+    for (size_t i = 0; last && i < last->foreign_count; i++) {
+        const struct mw_foreign *foreign = &last->foreign[i];
+        struct mw_cpus cpus = {0};
+        for (size_t r = 0; r < foreign->cpu_runs; r++)
+            mw_cpus_add(&cpus, foreign->cpus[r].first, foreign->cpus[r].count);
+        if (!mw_cpus_count(&cpus) && foreign->cpu >= 0)
+            mw_cpus_add(&cpus, (uint64_t)foreign->cpu, 1);
+        if (foreign->busy >= BUSY_MIN && mw_cpus_count(&cpus) && contest->takers.count < TAKERS_MAX)
+            *mw_vector_add(&contest->takers) = (struct taker){process, foreign, cpus};
+        else
+            mw_cpus_free(&cpus);
+    }
+}
+
+/* --- words ------------------------------------------------------------------------------------ */
+
+static char *foreign_words(const struct mw_finding_input *in, const struct taker *taker)
+{
+    const struct mw_process *process = mw_trace_process(in->model->trace, taker->process);
+    const struct mw_foreign *foreign = taker->foreign;
+    const char *slash = strrchr(process->exe, '/'), *own = slash ? slash + 1 : process->exe;
+    int orphan = foreign->parent <= 1 && foreign->same_user && *foreign->name &&
+                 !strncmp(own, foreign->name, strlen(foreign->name));
+    return mw_format("process %" PRIu64 " (%s) of %s used %" PRIu64 " %% of CPU %" PRId64 "%s",
+                     foreign->pid, foreign->name,
+                     foreign->same_user ? "the same user" : "another user", foreign->busy,
+                     foreign->cpu, orphan ? ": left over from an earlier run of this program" : "");
+}
+
+static void say_switches(const struct mw_finding_input *in, const struct mw_crowd *crowd,
+                         struct mw_finding *finding)
+{
+    uint64_t most = 0;
+    uint32_t who = 0;
+    for (uint32_t p = 0; p < in->model->process_count; p++) {
+        const struct mw_placement *last = in->placements->places[p].last;
+        if (mw_crowd_has(crowd, p) && last && last->involuntary > most) {
+            most = last->involuntary;
+            who = p;
+        }
+    }
+    if (!most)
+        return;
+    char *name = mw_process_words(in->model, who);
+    mw_finding_evidence(finding, mw_format("%s was taken off its CPU %" PRIu64 " times against its "
+                                           "will",
+                                           name, most));
+    free(name);
+}
+
+static char *cpus_words(const struct mw_cpus *cpus)
+{
+    size_t count = mw_cpus_count(cpus);
+    char *list = mw_cpus_text(cpus);
+    char *words = count == 1 ? mw_format("CPU %s", list) : mw_format("%zu CPUs (%s)", count, list);
+    free(list);
+    return words;
+}
+
+static const char *advice_for(const struct mw_rank_place *place, int foreigners)
+{
+    if (foreigners)
+        return "End what does not belong there (an earlier run's left-over processes?), or take "
+               "other "
+               "CPUs: ask the batch system for the whole node.";
+    if (place->origin == MW_MASK_INHERITED || place->origin == MW_MASK_CGROUP)
+        return "Start the job with all the CPUs that it needs: without taskset around mpirun, with "
+               "as "
+               "many CPUs as ranks in the batch system or container. mpirun --report-bindings does "
+               "not "
+               "show this limit.";
+    if (place->origin == MW_MASK_NONE)
+        return "Start no more ranks than the node has CPUs, or use more nodes. Where it must be, "
+               "let ranks give way while they wait: --mca mpi_yield_when_idle 1 (Open MPI).";
+    return "Let each rank have CPUs of its own: mpirun --map-by core --bind-to core (Open MPI), "
+           "-bind-to core (MPICH), srun --cpu-bind=cores; check lists of CPUs that were given by "
+           "hand.";
+}
+
+/* Those who share `cpus`: ranks as a crowd, and busy processes of others. */
+static void report(const struct mw_finding_input *in, const struct contest *contest, uint32_t node,
+                   const unsigned char *shares, const struct mw_cpus *cpus, struct mw_findings *out)
+{
+    struct mw_crowd ranks;
+    size_t foreigners = 0;
+    mw_crowd_begin(&ranks, in->model);
+    for (size_t i = 0; i < contest->takers.count; i++) {
+        if (shares[i] && !contest->takers.at[i].foreign)
+            mw_crowd_add(&ranks, contest->takers.at[i].process);
+        foreigners += shares[i] && contest->takers.at[i].foreign;
+    }
+    if (!ranks.count) {
+        mw_crowd_end(&ranks);
+        return;
+    }
+    const struct mw_rank_place *place = &in->placements->places[mw_crowd_first(&ranks)];
+    char *names = mw_crowd_names(&ranks), *where = cpus_words(cpus);
+    char *others = foreigners ? mw_format(" with %zu busy process%s of others", foreigners,
+                                          foreigners == 1 ? "" : "es")
+                              : mw_text_copy("");
+    struct mw_finding *finding = mw_finding_add(
+        out, "shared-cpu", MW_WARNING,
+        ranks.count == 1
+            ? mw_format("%s shares %s on %s%s", names, where, in->model->nodes[node].host, others)
+            : mw_format("%s (%zu ranks) share %s on %s%s", names, ranks.count, where,
+                        in->model->nodes[node].host, others));
+    char *origin = mw_origin_words(place);
+    char *first = mw_process_words(in->model, (uint32_t)mw_crowd_first(&ranks));
+    mw_finding_evidence(finding, mw_format("of the CPUs of %s: %s", first, origin));
+    for (size_t i = 0, named = 0; i < contest->takers.count && named < NAMED_MAX; i++)
+        if (shares[i] && contest->takers.at[i].foreign) {
+            mw_finding_evidence(finding, foreign_words(in, &contest->takers.at[i]));
+            named++;
+        }
+    say_switches(in, &ranks, finding);
+    finding->advice = mw_text_copy(advice_for(place, foreigners > 0));
+    mw_crowd_give(&ranks, finding);
+    free(names);
+    free(where);
+    free(others);
+    free(origin);
+    free(first);
+    mw_crowd_end(&ranks);
+}
+
+/* Everybody whom the search for `loser` came upon: these are more than their processors. */
+static void report_around(const struct mw_finding_input *in, struct contest *contest, uint32_t node,
+                          size_t loser, unsigned char *told, struct mw_findings *out)
+{
+    unsigned char *shares = mw_alloc(contest->takers.count, 1);
+    struct mw_cpus cpus = {0};
+    int fresh = !told[loser];
+    shares[loser] = 1;
+    for (size_t cpu = 0; cpu < MW_CPUS_MAX; cpu++) {
+        if (!contest->tried[cpu])
+            continue;
+        mw_cpus_add(&cpus, cpu, 1);
+        shares[contest->owner[cpu] - 1] = 1;
+        fresh = fresh && !told[contest->owner[cpu] - 1];
+    }
+    /* Others who may run nowhere else take part, too. */
+    for (size_t i = 0; i < contest->takers.count; i++)
+        shares[i] = shares[i] || mw_cpus_within(&contest->takers.at[i].cpus, &cpus);
+    if (fresh)
+        report(in, contest, node, shares, &cpus, out);
+    for (size_t i = 0; i < contest->takers.count; i++)
+        told[i] |= shares[i];
+    free(shares);
+    mw_cpus_free(&cpus);
+}
+
+static void find_on_node(const struct mw_finding_input *in, uint32_t node, struct mw_findings *out)
+{
+    struct contest contest = {.owner = mw_alloc(MW_CPUS_MAX, sizeof(size_t)),
+                              .tried = mw_alloc(MW_CPUS_MAX, 1)};
+    add_ranks(in, &contest, node);
+    size_t ranks = contest.takers.count;
+    for (size_t i = 0; i < ranks; i++)
+        add_foreigners(in, &contest, contest.takers.at[i].process);
+    unsigned char *told = mw_alloc(contest.takers.count, 1),
+                  *lost = mw_alloc(contest.takers.count, 1);
+    for (size_t i = 0; i < contest.takers.count; i++) {
+        memset(contest.tried, 0, MW_CPUS_MAX);
+        lost[i] = !settle(&contest, i);
+    }
+    for (size_t i = 0; i < contest.takers.count; i++) {
+        memset(contest.tried, 0, MW_CPUS_MAX);
+        if (lost[i] && !settle(&contest, i))
+            report_around(in, &contest, node, i, told, out);
+    }
+    for (size_t i = 0; i < contest.takers.count; i++)
+        mw_cpus_free(&contest.takers.at[i].cpus);
+    free(contest.takers.at);
+    free(contest.owner);
+    free(contest.tried);
+    free(told);
+    free(lost);
+}
+
+static void find(const struct mw_finding_input *in, struct mw_findings *out)
+{
+    for (uint32_t node = 0; node < in->model->node_count; node++)
+        find_on_node(in, node, out);
+}
+
+const struct mw_rule mw_rule_shared_cpu = {
+    "shared-cpu", "ranks share processors with each other or with processes of others", find};
