@@ -33,8 +33,9 @@ static struct {
 } all[] = {{.runtime = &mw_gpu_hsa}, {.runtime = &mw_gpu_cuda}};
 #define ALL (sizeof all / sizeof *all)
 
+_Atomic uint64_t mw_gpu_next_look;
+_Atomic int mw_gpu_there;
 static _Atomic int looking;
-static _Atomic uint64_t next_look;
 static unsigned seen; /* so many objects had been loaded when it was looked last */
 
 static uint64_t ticks_of(double ns)
@@ -93,8 +94,10 @@ static void look_for(unsigned i)
     if (state != THERE)
         return;
     all[i].watched = watch(all[i].runtime);
-    if (library)
-        mw_gpu_memory_add(all[i].runtime);
+    if (!library)
+        return;
+    mw_gpu_memory_add(all[i].runtime);
+    atomic_store(&mw_gpu_there, 1);
 }
 
 /* Whether a change of what memory is would be noticed. */
@@ -106,15 +109,7 @@ static int is_watched(void)
     return mw_gpu_watch_stands();
 }
 
-static int any_there(void)
-{
-    int any = 0;
-    for (unsigned i = 0; i < ALL; i++)
-        any |= atomic_load_explicit(&all[i].state, memory_order_relaxed) == THERE;
-    return any;
-}
-
-static void look(uint64_t now)
+void mw_gpu_look(uint64_t now)
 {
     int idle = 0, saved = errno;
     if (!atomic_compare_exchange_strong(&looking, &idle, 1))
@@ -125,18 +120,11 @@ static void look(uint64_t now)
     for (unsigned i = 0; i < ALL && count != seen; i++)
         look_for(i);
     seen = count;
-    mw_gpu_memory_keep(is_watched() ? ticks_of(KEEP_NS) : 0);
-    atomic_store_explicit(&next_look, next, memory_order_relaxed);
-    mw_spaces_due_at(any_there() ? 0 : next);
+    atomic_store(&mw_gpu_keep, is_watched() ? ticks_of(KEEP_NS) : 0);
+    atomic_store_explicit(&mw_gpu_next_look, next, memory_order_relaxed);
+    mw_spaces_due_at(atomic_load(&mw_gpu_there) ? 0 : next);
     atomic_store(&looking, 0);
     errno = saved;
-}
-
-int mw_gpu_look(uint64_t now)
-{
-    if (now >= atomic_load_explicit(&next_look, memory_order_relaxed))
-        look(now);
-    return any_there();
 }
 
 /* --- devices --- */
@@ -243,7 +231,7 @@ static void flush(void)
 
 static void say_coverage(void)
 {
-    if (!any_there()) {
+    if (!atomic_load(&mw_gpu_there)) {
         int unusable = 0;
         for (unsigned i = 0; i < ALL; i++)
             unusable |= atomic_load(&all[i].state) == UNUSABLE;

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "probe/modules.h"
+#include "record/record.h"
 #include "trace/fields.h"
 
 /* What memory an address lies in. */
@@ -62,16 +63,48 @@ int mw_gpu_watch(const struct mw_module_entry *object);
 /* Whether what was done still stands. */
 int mw_gpu_watch_stands(void);
 
-/* gpu.c: looks for runtimes where that is due, and says whether there is one. */
-int mw_gpu_look(uint64_t now);
+/* gpu.c: whether there is a runtime; looks for one where that is due. */
+extern _Atomic uint64_t mw_gpu_next_look;
+extern _Atomic int mw_gpu_there;
+void mw_gpu_look(uint64_t now);
+static inline int mw_gpu_is_there(uint64_t now)
+{
+    if (__builtin_expect(now >= atomic_load_explicit(&mw_gpu_next_look, memory_order_relaxed), 0))
+        mw_gpu_look(now);
+    return atomic_load_explicit(&mw_gpu_there, memory_order_relaxed);
+}
 
-/* gpu_memory.c: the space of an address, for the thread that asks. now: a reading of the clock. 0:
- * ordinary host memory. */
-struct mw_thread_state;
+/* gpu_memory.c: what the runtimes said of addresses, kept by each thread. */
+#define MW_GPU_ANSWERS 256u
+struct mw_gpu_answers {
+    struct mw_gpu_answer {
+        uintptr_t address;
+        uint64_t time;
+        uint32_t changes, space;
+    } answer[MW_GPU_ANSWERS];
+};
+extern _Atomic uint64_t mw_gpu_keep; /* so long, in ticks; 0: not at all */
+
+static inline unsigned mw_gpu_answer_place(const void *address)
+{
+    return (unsigned)(((uintptr_t)address * 0x9e3779b97f4a7c15u) >> 56);
+}
+_Static_assert(MW_GPU_ANSWERS == 1u << (64 - 56), "as many as the hash tells apart");
+
+/* The space of an address by the answers that a thread has kept; -1 where there is none, or it may
+ * be outdated. now: a reading of the clock. */
+static inline int mw_gpu_answer(const struct mw_gpu_answers *answers, const void *address,
+                                uint64_t now)
+{
+    const struct mw_gpu_answer *answer = &answers->answer[mw_gpu_answer_place(address)];
+    return answer->address == (uintptr_t)address &&
+                   answer->changes == atomic_load_explicit(&mw_gpu_changes, memory_order_acquire) &&
+                   now - answer->time < atomic_load_explicit(&mw_gpu_keep, memory_order_relaxed)
+               ? (int)answer->space
+               : -1;
+}
+/* The same; the runtimes are asked where that is needed. 0: ordinary host memory. */
 unsigned mw_gpu_space(struct mw_thread_state *thread, const void *address, uint64_t now);
 /* A runtime that is asked from now on. */
 void mw_gpu_memory_add(const struct mw_gpu_runtime *runtime);
-/* Answers are kept so long, in ticks; 0: not at all, as nothing tells when they are outdated. */
-void mw_gpu_memory_keep(uint64_t ticks);
-
 #endif

@@ -10,19 +10,10 @@
 #include "record/record.h"
 #include "record/spaces.h"
 
-#define ANSWERS  256u /* a power of two */
 #define RUNTIMES 2u
 
-struct mw_gpu_answers {
-    struct answer {
-        uintptr_t address;
-        uint64_t time;
-        uint32_t changes, space;
-    } answer[ANSWERS];
-};
-
+_Atomic uint64_t mw_gpu_keep;
 static const struct mw_gpu_runtime *_Atomic runtimes[RUNTIMES];
-static _Atomic uint64_t keep; /* ticks */
 
 void mw_gpu_memory_add(const struct mw_gpu_runtime *runtime)
 {
@@ -31,11 +22,6 @@ void mw_gpu_memory_add(const struct mw_gpu_runtime *runtime)
         if (atomic_compare_exchange_strong(&runtimes[i], &none, runtime))
             return;
     }
-}
-
-void mw_gpu_memory_keep(uint64_t ticks)
-{
-    atomic_store_explicit(&keep, ticks, memory_order_relaxed);
 }
 
 static unsigned number_of(const struct mw_gpu_runtime *runtime, const struct mw_gpu_memory *memory)
@@ -60,25 +46,18 @@ static unsigned ask(const void *address)
     return 0;
 }
 
-static struct answer *answer_at(struct mw_thread_state *thread, uintptr_t address)
-{
-    if (__builtin_expect(!thread->gpu_answers, 0))
-        thread->gpu_answers = mw_pages(sizeof *thread->gpu_answers);
-    if (!thread->gpu_answers)
-        return NULL;
-    return &thread->gpu_answers->answer[(address * 0x9e3779b97f4a7c15u) >> 56];
-}
-_Static_assert(ANSWERS == 1u << (64 - 56), "as many as the hash tells apart");
-
 unsigned mw_gpu_space(struct mw_thread_state *thread, const void *address, uint64_t now)
 {
-    struct answer *answer = answer_at(thread, (uintptr_t)address);
+    struct mw_gpu_answers *answers = thread->gpu_answers;
+    int known = answers ? mw_gpu_answer(answers, address, now) : -1;
+    if (known >= 0)
+        return (unsigned)known;
     uint32_t changes = atomic_load_explicit(&mw_gpu_changes, memory_order_acquire);
-    if (answer && answer->address == (uintptr_t)address && answer->changes == changes &&
-        now - answer->time < atomic_load_explicit(&keep, memory_order_relaxed))
-        return answer->space;
     unsigned space = ask(address);
-    if (answer)
-        *answer = (struct answer){(uintptr_t)address, now, changes, space};
+    if (!answers)
+        answers = thread->gpu_answers = mw_pages(sizeof *answers);
+    if (answers)
+        answers->answer[mw_gpu_answer_place(address)] =
+            (struct mw_gpu_answer){(uintptr_t)address, now, changes, space};
     return space;
 }

@@ -17,7 +17,7 @@
 
 #include "probe/gpu.h"
 
-_Atomic uint32_t mw_gpu_changes;
+_Atomic uint32_t mw_gpu_changes = 1; /* 0 is that of answers that were never given */
 
 /* ioctl() is variadic, but every use of it hands over a number or a pointer, in the same place. */
 typedef int ioctl_fn(int, unsigned long, void *);

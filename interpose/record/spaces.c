@@ -110,29 +110,12 @@ static void count_one(unsigned number, uint64_t calls, uint64_t bytes)
 
 /* --- a call --- */
 
-/* What an event moves: the bytes that it takes from the process's memory, and those that it puts
- * there. */
-struct moves {
-    uint64_t out, in;
+/* Where the bytes stand that an event takes from the process's memory, and that it puts there. */
+enum { OUT = 1, IN = 2, IN_BYTES = 4 };
+static const uint8_t movers[] = {
+    [MW_EVENT_SEND] = OUT,     [MW_EVENT_RECV] = IN,   [MW_EVENT_COLL] = OUT | IN,
+    [MW_EVENT_RMA] = OUT | IN, [MW_EVENT_WRITE] = OUT, [MW_EVENT_READ] = IN_BYTES,
 };
-
-static struct moves moves_of(int kind, const struct mw_raw_event *detail)
-{
-    switch (kind) {
-    case MW_EVENT_SEND:
-    case MW_EVENT_WRITE:
-        return (struct moves){detail->bytes, 0};
-    case MW_EVENT_RECV:
-        return (struct moves){0, detail->bytes_in};
-    case MW_EVENT_READ:
-        return (struct moves){0, detail->bytes};
-    case MW_EVENT_COLL:
-    case MW_EVENT_RMA:
-        return (struct moves){detail->bytes, detail->bytes_in};
-    default:
-        return (struct moves){0, 0};
-    }
-}
 
 /* A datatype with addresses of its own lies anywhere. */
 static unsigned space_of(const struct mw_call *call, const void *buffer, const void *other)
@@ -145,20 +128,41 @@ static unsigned space_of(const struct mw_call *call, const void *buffer, const v
     return mw_gpu_space(call->thread, buffer, call->start);
 }
 
+/* All of it: asks, looks for runtimes, counts. */
+static uint32_t find(const struct mw_call *call, unsigned mover, uint32_t flags,
+                     const struct mw_raw_event *detail)
+{
+    unsigned send = MW_EVENT_SPACE_SEND(flags), receive = MW_EVENT_SPACE_RECEIVE(flags);
+    if (!mw_gpu_is_there(call->start) || !mover || flags & MW_EVENT_ERROR)
+        return 0;
+    uint64_t out = mover & OUT ? detail->bytes : 0;
+    uint64_t in = mover & IN ? detail->bytes_in : mover & IN_BYTES ? detail->bytes : 0;
+    if (!(flags & MW_EVENT_PERSISTENT)) { /* else it was found when it was prepared */
+        send = out ? space_of(call, call->sends, call->receives) : 0;
+        receive = in ? space_of(call, call->receives, call->sends) : 0;
+    }
+    if (call->mode != MW_PREPARES) {
+        count_one(send, 1, out);
+        count_one(receive, receive != send, in);
+    }
+    return send << MW_EVENT_SPACE_SEND_SHIFT | receive << MW_EVENT_SPACE_RECEIVE_SHIFT;
+}
+
+/* The common case, in few instructions: the buffers are known to be ordinary host memory. A buffer
+ * of no bytes is looked at as well, which at worst leads to find(). */
 uint32_t mw_spaces_find(const struct mw_call *call, int kind, uint32_t flags,
                         const struct mw_raw_event *detail)
 {
-    unsigned send = MW_EVENT_SPACE_SEND(flags), receive = MW_EVENT_SPACE_RECEIVE(flags);
-    struct moves moves = moves_of(kind, detail);
-    if (!mw_gpu_look(call->start) || flags & MW_EVENT_ERROR || (!moves.out && !moves.in))
+    unsigned mover = (unsigned)kind < sizeof movers ? movers[kind] : 0;
+    const struct mw_gpu_answers *answers = call->thread->gpu_answers;
+    if (!mover)
         return 0;
-    if (!(flags & MW_EVENT_PERSISTENT)) { /* else it was found when it was prepared */
-        send = moves.out ? space_of(call, call->sends, call->receives) : 0;
-        receive = moves.in ? space_of(call, call->receives, call->sends) : 0;
-    }
-    if (call->mode != MW_PREPARES) {
-        count_one(send, 1, moves.out);
-        count_one(receive, receive != send, moves.in);
-    }
-    return send << MW_EVENT_SPACE_SEND_SHIFT | receive << MW_EVENT_SPACE_RECEIVE_SHIFT;
+    if (flags & (MW_EVENT_ERROR | MW_EVENT_PERSISTENT) || !answers ||
+        call->start >= atomic_load_explicit(&mw_gpu_next_look, memory_order_relaxed))
+        return find(call, mover, flags, detail);
+    if (mover & OUT && mw_gpu_answer(answers, call->sends, call->start) != 0)
+        return find(call, mover, flags, detail);
+    if (mover & (IN | IN_BYTES) && mw_gpu_answer(answers, call->receives, call->start) != 0)
+        return find(call, mover, flags, detail);
+    return 0;
 }
