@@ -6,7 +6,6 @@
  */
 #include "probe/gpu.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,20 +74,12 @@ static int watch(const struct mw_gpu_runtime *runtime)
     return enough;
 }
 
-/* The runtime has come: it stays loaded from now on, as its functions are called. dlopen waits for
- * one that is loading in another thread, so that the loader is done with it. */
-static int take(unsigned i, const struct mw_module_entry *library)
-{
-    return dlopen(library->path, RTLD_NOLOAD | RTLD_NODELETE | RTLD_LAZY) &&
-           all[i].runtime->attach(library);
-}
-
 static void look_for(unsigned i)
 {
     int state = atomic_load(&all[i].state);
     const struct mw_module_entry *library = state == ABSENT ? library_of(all[i].runtime) : NULL;
     if (library) {
-        state = take(i, library) ? THERE : UNUSABLE;
+        state = mw_gpu_pin(library) && all[i].runtime->attach(library) ? THERE : UNUSABLE;
         atomic_store(&all[i].state, state);
     }
     if (state != THERE)

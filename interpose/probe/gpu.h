@@ -58,7 +58,10 @@ extern const struct mw_gpu_runtime mw_gpu_hsa, mw_gpu_cuda;
 
 /* gpu_watch.c: which of the driver's doings may have changed what memory is. */
 extern _Atomic uint32_t mw_gpu_changes;
-/* Watches the object's calls of ioctl. 0: it has none, or it cannot be done. */
+/* The object stays loaded from now on: addresses in it are kept. 0: that cannot be done. Waits for
+ * a dlopen in another thread, so that the loader is done with the object. */
+int mw_gpu_pin(const struct mw_module_entry *object);
+/* Watches the object's calls of ioctl, and pins it. 0: it has none, or it cannot be done. */
 int mw_gpu_watch(const struct mw_module_entry *object);
 /* Whether what was done still stands. */
 int mw_gpu_watch_stands(void);

@@ -105,6 +105,11 @@ static void *bound_to(const struct mw_module_entry *object, void *value)
     return value;
 }
 
+int mw_gpu_pin(const struct mw_module_entry *object)
+{
+    return dlopen(object->path, RTLD_NOLOAD | RTLD_NODELETE | RTLD_LAZY) != NULL;
+}
+
 int mw_gpu_watch(const struct mw_module_entry *object)
 {
     unsigned index = atomic_load_explicit(&watched_count, memory_order_relaxed);
@@ -114,10 +119,9 @@ int mw_gpu_watch(const struct mw_module_entry *object)
     for (unsigned i = 0; i < index; i++)
         if (watched[i].slot == slot)
             return 1;
-    int saved = errno;
+    int saved = errno, done = 0;
     void *real = bound_to(object, atomic_load_explicit(slot, memory_order_acquire));
-    int done = 0;
-    if (real && index < SLOTS) {
+    if (real && index < SLOTS && mw_gpu_pin(object)) {
         watched[index].slot = slot;
         watched[index].handed_on = (ioctl_fn *)real;
         done = slot_write(object->elf.bias, slot, (void *)watchers[index]);
