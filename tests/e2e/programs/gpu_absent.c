@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What a program without a GPU finds of GPU runtimes in its process: functions by dlsym and by weak
- * references, objects in its memory. Prints them, a line each, and "done".
+ * references, objects in its memory. Rank 0 prints them, a line each, and "done".
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -14,7 +14,7 @@ int cudaMalloc(void **, size_t) __attribute__((weak));
 int cuInit(unsigned) __attribute__((weak));
 int hsa_init(void) __attribute__((weak));
 
-int main(int argc, char **argv)
+static void look(void)
 {
     static const char *const names[] = {"hipMalloc",
                                         "hipFree",
@@ -28,9 +28,6 @@ int main(int argc, char **argv)
                                         "hsa_init",
                                         "hsa_amd_pointer_info"};
     char line[4096];
-    int value = 0, sum;
-    MPI_Init(&argc, &argv);
-    MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (dlsym(RTLD_DEFAULT, names[i]))
             printf("dlsym finds %s\n", names[i]);
@@ -40,7 +37,18 @@ int main(int argc, char **argv)
     while (maps && fgets(line, sizeof line, maps))
         if (strstr(line, "libamdhip") || strstr(line, "libhsa") || strstr(line, "libcuda"))
             printf("%s", line);
+}
+
+int main(int argc, char **argv)
+{
+    int value = 0, sum, rank;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (rank == 0) /* lines of two ranks may mix */
+        look();
     MPI_Finalize();
-    puts("done");
+    if (rank == 0)
+        puts("done");
     return 0;
 }
