@@ -173,6 +173,14 @@ static void collectives(void)
     MPI_Iallreduce(device, more, COUNT, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
     moves(device_word, "host");
     MPI_Wait(&request, MPI_STATUS_IGNORE);
+#if MPI_VERSION >= 4
+    MPI_Allreduce_init(device, host, COUNT, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL,
+                       &request);
+    MPI_Start(&request);
+    moves(device_word, "host");
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Request_free(&request);
+#endif
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
