@@ -39,10 +39,9 @@ struct mw_gpu_peer {
 
 /* A runtime: how it is recognised and what it can be asked. One file each. */
 struct mw_gpu_runtime {
-    const char *name;     /* in the trace */
-    const char *object;   /* the beginning of the name of the object that is the runtime, */
-    const char *symbol;   /* which defines this */
-    const char *question; /* what it is asked about buffers, in words */
+    const char *name;   /* in the trace */
+    const char *object; /* the beginning of the name of the object that is the runtime, */
+    const char *symbol; /* which defines this: what is asked about buffers */
     /* Objects that call the kernel for it, by the beginning of their names: of the first `needed`
      * at least one must be watched. NULL at the end. */
     const char *const *drivers;

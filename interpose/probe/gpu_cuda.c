@@ -148,7 +148,6 @@ const struct mw_gpu_runtime mw_gpu_cuda = {
     .name = "cuda",
     .object = "libcuda.so",
     .symbol = "cuPointerGetAttributes",
-    .question = "cuPointerGetAttributes",
     .drivers = drivers,
     .needed = 2,
     .attach = attach,

@@ -265,7 +265,6 @@ const struct mw_gpu_runtime mw_gpu_hsa = {
     .name = "hip",
     .object = "libhsa-runtime64.so",
     .symbol = "hsa_amd_pointer_info",
-    .question = "hsa_amd_pointer_info",
     .drivers = drivers,
     .needed = 2,
     .attach = attach,

@@ -28,7 +28,7 @@ static unsigned number_of(const struct mw_gpu_runtime *runtime, const struct mw_
 {
     char note[96] = "";
     if (memory->kind == MW_MEMORY_UNKNOWN)
-        snprintf(note, sizeof note, "%s: error %d", runtime->question, memory->error);
+        snprintf(note, sizeof note, "%s: error %d", runtime->symbol, memory->error);
     return mw_space_number(memory->kind, runtime->name, memory->device, note);
 }
 

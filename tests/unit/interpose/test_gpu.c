@@ -37,7 +37,7 @@ static struct mw_gpu_memory memory_of(const void *address)
     return (struct mw_gpu_memory){.kind = MW_MEMORY_HOST, .device = -1};
 }
 static const struct mw_gpu_runtime runtime = {
-    .name = "played", .question = "playedPointer", .memory_of = memory_of};
+    .name = "played", .symbol = "playedPointer", .memory_of = memory_of};
 
 _Atomic uint64_t mw_gpu_next_look = UINT64_MAX;
 _Atomic int mw_gpu_there = 1;
