@@ -243,6 +243,18 @@ def a_runtime_that_fails(mpi, folder, runtime):
     check("error" in spaces[1]["note"], spaces)
 
 
+@mpi_test
+def a_process_that_is_killed(mpi, folder):
+    """Its events name spaces: these are known, too."""
+    job, path = mpi.record(
+        2, [program(mpi, "hip"), "killed"], folder, env=setup(folder), timeout=60
+    )
+    check(job.code != 0, "it was not killed")
+    command([setting("MW_CLI"), "collect", path], folder).expect(0)
+    for process in Trace(path).processes:
+        same(moved(process), expected(folder, process.rank), "rank %d" % process.rank)
+
+
 @mpi_test(variants=("hip", "cuda"))
 def switched_off(mpi, folder, runtime):
     trace = run(mpi, folder, runtime, MPIWATCH_PROBES="-gpu")

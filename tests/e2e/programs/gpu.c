@@ -4,15 +4,17 @@
  * tests/stubs/gpu. gpu calls: everything, and writes into MWTEST_EXPECT.RANK what each call that
  * moves bytes moves from and into, a line each; gpu late: the runtime is used for the first time
  * after some messages; gpu exchange: rank r has device r (or its only one) and exchanges with every
- * other.
+ * other; gpu killed: the same, and then the process is.
  */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #ifdef WITH_CUDA
 #include "../../stubs/gpu/cudart.c"
@@ -332,6 +334,10 @@ int main(int argc, char **argv)
         exchange(argc > 2 ? argv[2] : NULL);
     if (expected)
         fclose(expected);
+    if (strcmp(mode, "killed") == 0) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        kill(getpid(), SIGKILL);
+    }
     MPI_Finalize();
     if (rank == 0)
         puts("done");
