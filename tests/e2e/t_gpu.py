@@ -75,6 +75,14 @@ def word(process, number):
     return "device:%d" % space["device"] if kind == "device" else kind
 
 
+def devices_of(process):
+    """By number, as there is one runtime; its peers by theirs."""
+    return {
+        device["index"]: {**device, "peers": {peer["index"]: peer for peer in device["peers"]}}
+        for device in process.devices
+    }
+
+
 def moved(process):
     """What each event that moved something moved from and into, as the program writes it down."""
     lines = []
@@ -151,13 +159,13 @@ def a_runtime_that_comes_late(mpi, folder, runtime):
 @mpi_test(variants=("hip", "cuda"))
 def devices_and_links(mpi, folder, runtime):
     trace = run(mpi, folder, runtime, "exchange", ranks=2)
-    devices = trace.rank(0).devices
+    devices = devices_of(trace.rank(0))
     same(
-        [devices[runtime, i]["pci"] for i in range(8)],
+        [devices[i]["pci"] for i in range(8)],
         ["0000:%s:00.0" % bus for bus in BUSES],
         "addresses",
     )
-    first = devices[runtime, 0]
+    first = devices[0]
     check(first["memory"] >> 30 in (64, 80) and first["name"].startswith("Stub"), first)
     check(first["uuid"].startswith("GPU-"), first)
     same(sorted(first["peers"]), [1, 2, 3, 4, 5, 6, 7], "peers")
@@ -176,7 +184,7 @@ def devices_and_links(mpi, folder, runtime):
             {1: "native atomics", 2: "native atomics", 3: "no native atomics", 5: ""},
             "links",
         )
-        same([trace.rank(1).devices[runtime, i]["current"] for i in (0, 1)], [0, 1], "chosen")
+        same([devices_of(trace.rank(1))[i]["current"] for i in (0, 1)], [0, 1], "chosen")
 
 
 def places(trace, runtime):
@@ -184,7 +192,7 @@ def places(trace, runtime):
     found = []
     for process in trace.processes:
         used = {space["device"] for space in process.spaces.values() if space["kind"] == 3}
-        found.append([process.devices[runtime, index]["pci"] for index in sorted(used)])
+        found.append([devices_of(process)[index]["pci"] for index in sorted(used)])
     return found
 
 
@@ -228,7 +236,7 @@ def hip_visible_devices(mpi, folder):
     )
     for process in trace.processes:
         same(
-            {key[1]: device["pci"] for key, device in process.devices.items()},
+            {key: device["pci"] for key, device in devices_of(process).items()},
             {0: "0000:de:00.0", 1: "0000:c6:00.0"},
             "devices",
         )
