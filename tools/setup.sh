@@ -15,6 +15,11 @@ mw_packages_test="libcmocka-dev mpich libmpich-dev g++ gfortran clang python3-mp
     python3-jsonschema python3-zstandard python3-xxhash scdoc strace binutils util-linux gdb
     libfabric-dev libucx-dev iproute2 git zsh fish hwloc"
 
+# Only there for some processors: headers that the stubs of GPU runtimes are compiled against.
+case $(dpkg --print-architecture 2>/dev/null) in
+    amd64) mw_packages_test="$mw_packages_test libamdhip64-dev" ;;
+esac
+
 mw_say() {
     printf '== %s\n' "$*"
 }

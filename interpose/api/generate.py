@@ -102,6 +102,17 @@ def mode_lines(function):
     return "    call.mode = %s;\n    call.request = %s;\n" % (mode, function.request)
 
 
+def buffer_lines(function):
+    """What the call sends from and receives into: a parameter that MPI only reads, one that it may
+    write; where there is one only, it may be both."""
+    read, written = ([p.name for p in function.parameters if p.kind.name == kind and not p.shape]
+                     for kind in ("const_buffer", "buffer"))
+    if not read and not written:
+        return ""
+    return "    call.sends = %s;\n    call.receives = %s;\n" % ((read or written)[0],
+                                                            (written or read)[0])
+
+
 def wrapper(function, templates):
     types = [p.wrapper_type(function.large) for p in function.parameters]
     names = [p.name for p in function.parameters]
@@ -114,7 +125,8 @@ def wrapper(function, templates):
         "signature": ", ".join(["const enum mw_entry entry", "const void *caller",
                                 "const void *frame"] + declarations),
         "types": ", ".join(types) or "void", "names": ", ".join(names),
-        "missing": missing_value(function), "mode": mode_lines(function), "class": function.record,
+        "missing": missing_value(function), "mode": mode_lines(function) + buffer_lines(function),
+        "class": function.record,
         "begin": handler_arguments(function, "&call"),
         "end": handler_arguments(function, "&call, rc"),
     }

@@ -220,6 +220,57 @@ void *mw_elf_lookup(const struct mw_elf *elf, const char *name)
     return symbol ? symbol_address(elf, symbol) : NULL;
 }
 
+#if defined __x86_64__
+#define SLOT_TYPES R_X86_64_JUMP_SLOT, R_X86_64_GLOB_DAT
+#elif defined __aarch64__
+#define SLOT_TYPES R_AARCH64_JUMP_SLOT, R_AARCH64_GLOB_DAT
+#endif
+
+#ifdef SLOT_TYPES
+static uintptr_t dynamic_value(const struct mw_elf *elf, ElfW(Sxword) tag)
+{
+    for (size_t i = 0; i < elf->dynamic_count; i++)
+        if (elf->dynamic[i].d_tag == tag)
+            return elf->dynamic[i].d_un.d_val;
+    return 0;
+}
+
+static void *slot_in(const struct mw_elf *elf, uintptr_t table, size_t size, const char *name)
+{
+    static const uint32_t types[] = {SLOT_TYPES};
+    const ElfW(Rela) *relocations = located(elf, table);
+    size_t count = size / sizeof *relocations;
+    if (!relocations || !covers(elf, relocations, count * sizeof *relocations))
+        return NULL;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t type = (uint32_t)ELF64_R_TYPE(relocations[i].r_info);
+        const ElfW(Sym) *symbol = &elf->symbols[ELF64_R_SYM(relocations[i].r_info)];
+        if ((type != types[0] && type != types[1]) || !covers(elf, symbol, sizeof *symbol))
+            continue;
+        const char *own = string_at(elf, symbol->st_name);
+        void *slot = (void *)(elf->bias + relocations[i].r_offset);
+        if (own && strcmp(own, name) == 0)
+            return covers(elf, slot, sizeof(void *)) ? slot : NULL;
+    }
+    return NULL;
+}
+
+void *mw_elf_slot(const struct mw_elf *elf, const char *name)
+{
+    if (!elf->symbols || !elf->strings)
+        return NULL;
+    void *slot = slot_in(elf, dynamic_value(elf, DT_JMPREL), dynamic_value(elf, DT_PLTRELSZ), name);
+    if (!slot)
+        slot = slot_in(elf, dynamic_value(elf, DT_RELA), dynamic_value(elf, DT_RELASZ), name);
+    return slot;
+}
+#else
+void *mw_elf_slot(const struct mw_elf *elf, const char *name)
+{
+    return NULL;
+}
+#endif
+
 /* Symbols below this number may be undefined: a GNU hash table holds the others. */
 static uint32_t undefined_end(const struct mw_elf *elf)
 {

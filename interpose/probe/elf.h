@@ -37,6 +37,10 @@ int mw_elf_open(struct mw_elf *elf, uintptr_t bias, const ElfW(Phdr) * headers, 
  * when the symbol is an IFUNC (its address would be the resolver's) or thread-local. */
 void *mw_elf_lookup(const struct mw_elf *elf, const char *name);
 
+/* The place of the object's table through which it calls or reads a symbol of others; NULL none. It is
+ * read-only where the loader sealed it. */
+void *mw_elf_slot(const struct mw_elf *elf, const char *name);
+
 /* Names that the object uses if somebody defines them (weak, undefined): *at starts at 0. NULL at the end. */
 const char *mw_elf_weak_next(const struct mw_elf *elf, uint32_t *at);
 

@@ -37,7 +37,7 @@ struct mw_probe {
 
 extern const struct mw_probe mw_probe_libfabric, mw_probe_ucx, mw_probe_openmpi, mw_probe_mpich,
     mw_probe_sockets, mw_probe_cma, mw_probe_openfiles, mw_probe_ports, mw_probe_placement,
-    mw_probe_topology;
+    mw_probe_topology, mw_probe_gpu;
 
 /* For wrapped functions, any thread: 1 while this process is recorded and the probe is not
  * switched off. Some instructions. */

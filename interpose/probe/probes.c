@@ -17,7 +17,7 @@
 static const struct mw_probe *const probes[] = {
     &mw_probe_libfabric, &mw_probe_ucx, &mw_probe_openmpi,   &mw_probe_mpich,
     &mw_probe_sockets,   &mw_probe_cma, &mw_probe_openfiles, &mw_probe_ports,
-    &mw_probe_placement, &mw_probe_topology,
+    &mw_probe_placement, &mw_probe_topology, &mw_probe_gpu,
 };
 #define PROBES (sizeof probes / sizeof *probes)
 

@@ -12,6 +12,7 @@
 
 #include "record/aggregate.h"
 #include "record/callsite.h"
+#include "record/spaces.h"
 #include "trace/names.h"
 
 #define STACK_MOST 256u /* frames that are looked at to tell a callback from what a longjmp left */
@@ -185,6 +186,7 @@ static int admit(struct mw_call *call, enum mw_function function, const void *ca
     call->caller = caller;
     call->frame = frame;
     call->request = NULL;
+    call->sends = call->receives = NULL;
     reduce(call);
     return 1;
 }
@@ -276,6 +278,7 @@ void mw_open(struct mw_call *call, uint32_t comm, int32_t peer, int32_t tag, uin
 void mw_call_event(struct mw_call *call, uint64_t end, int kind, uint32_t flags,
                    const struct mw_raw_event *detail)
 {
+    uint32_t spaces = mw_spaces_of(call, kind, flags, detail);
     if (__builtin_expect(call->reduced != 0, 0)) {
         mw_aggregate_event(call, end, kind, flags, detail);
         return;
@@ -283,7 +286,7 @@ void mw_call_event(struct mw_call *call, uint64_t end, int kind, uint32_t flags,
     struct mw_raw_event *event = mw_event_new(call->thread);
     *event = *detail;
     event->kind = (uint8_t)kind;
-    event->flags = flags | (call->nested ? MW_EVENT_NESTED : 0);
+    event->flags = flags | spaces | (call->nested ? MW_EVENT_NESTED : 0);
     event->function = call->function;
     event->site = call->site;
     event->start = call->start;
@@ -293,6 +296,7 @@ void mw_call_event(struct mw_call *call, uint64_t end, int kind, uint32_t flags,
 
 void mw_call_part(struct mw_call *call, int kind, uint32_t flags, const struct mw_raw_event *detail)
 {
+    uint32_t spaces = mw_spaces_of(call, kind, flags, detail);
     if (__builtin_expect(call->reduced != 0, 0)) {
         mw_aggregate_part(call, kind, flags, detail);
         return;
@@ -300,7 +304,7 @@ void mw_call_part(struct mw_call *call, int kind, uint32_t flags, const struct m
     struct mw_raw_event *event = mw_event_new(call->thread);
     *event = *detail;
     event->kind = (uint8_t)kind;
-    event->flags = flags | MW_EVENT_PART;
+    event->flags = flags | spaces | MW_EVENT_PART;
     event->function = call->function;
     event->site = 0;
     event->start = event->end = 0;

@@ -7,6 +7,7 @@
 #include "record/coll.h"
 
 #include "record/requests.h"
+#include "record/spaces.h"
 
 void mw_coll_open(struct mw_call *call, mw_handle comm, int root)
 {
@@ -93,7 +94,9 @@ void mw_coll_close(struct mw_call *call, uint64_t end, const struct mw_coll_role
     uint32_t flags = role->comm && role->comm->inter ? MW_EVENT_INTER : 0;
     int kind = MW_EVENT_COLL;
     if (call->mode == MW_PREPARES) {
-        struct mw_request request = request_of(call, role, &detail, flags | MW_EVENT_PERSISTENT);
+        uint32_t spaces = mw_spaces_of(call, MW_EVENT_COLL, flags, &detail);
+        struct mw_request request =
+            request_of(call, role, &detail, flags | MW_EVENT_PERSISTENT | spaces);
         request.tag = call->function; /* what MPI_Start starts */
         mw_request_add(mw_abi_load(mw_recorder.abi, call->request, 0), &request);
         kind = MW_EVENT_CALL;

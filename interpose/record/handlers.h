@@ -37,6 +37,7 @@ struct mw_call {
     const void *caller, *frame;  /* return address and frame address of the wrapper */
     const struct mw_call *outer; /* the guard's value to restore */
     void *request;              /* MW_STARTS, MW_PREPARES: where MPI puts the request */
+    const void *sends, *receives; /* the buffers, as given; of a call that has one it is both */
     uint64_t start, end;
     uint32_t site, comm, instance; /* comm: id + 1 */
     int32_t peer, tag;

@@ -9,6 +9,7 @@
 #include "record/partitioned.h"
 #include "record/record.h"
 #include "record/requests.h"
+#include "record/spaces.h"
 #include "record/status.h"
 
 /* Flags that say which of the four modes a send has. */
@@ -85,7 +86,7 @@ static void prepare_request(struct mw_call *call, int kind, uint32_t flags,
                             const struct mw_raw_event *detail, struct mw_comm_entry *comm)
 {
     struct mw_request request = {
-        .flags = flags | MW_EVENT_PERSISTENT,
+        .flags = flags | MW_EVENT_PERSISTENT | mw_spaces_of(call, kind, flags, detail),
         .part = mw_part_number(call, kind, detail),
         .kind = (uint8_t)kind,
         .comm = detail->comm,

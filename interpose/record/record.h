@@ -67,6 +67,7 @@ struct mw_comm_entry;
 struct mw_object;
 struct mw_sums;
 struct mw_request;
+struct mw_gpu_answers;
 
 /* What one thread owns. Only that thread touches it, but for `area`, which readers watch. */
 struct mw_thread_state {
@@ -100,6 +101,7 @@ struct mw_thread_state {
     mw_handle last_window;
     struct mw_object *last_window_object;
     uint32_t last_window_generation;
+    struct mw_gpu_answers *gpu_answers; /* what its buffers are; NULL while there is no GPU runtime */
     uint64_t encode_ticks, write_ticks, longest_ticks, chunks;
     struct mw_thread_state *link; /* all threads */
     _Atomic int in_use;

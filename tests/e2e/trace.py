@@ -74,6 +74,7 @@ class Event:
         ):
             setattr(self, name, line[name])
         self.offset = line.get("offset")  # where it is given
+        self.spaces = (line["flags"] >> 21 & 31, line["flags"] >> 26 & 31)  # send, receive
 
     def __repr__(self):
         return "%s %s peer=%d tag=%d bytes=%d in=%d comm=%d request=%d %s" % (
@@ -154,6 +155,7 @@ class Process:
         # The node (a dict with lists "slit", "pci", "gpu", "link"; xml as bytes), looks with lists
         # "placed_threads" and "foreigners", GPUs with "peers", kinds of memory by id.
         self.topology, self.placements, self.devices, self.spaces = None, [], [], {}
+        self.visible = ""  # which settings leave GPUs out
         self.facts_node = line["facts_node"]
         self.threads = {}  # index: list of calls
         self.missing = 0
@@ -262,6 +264,8 @@ class Process:
             self.placements[-1]["placed_threads"].append(line)
         elif record == "foreign":
             self.placements[-1]["foreigners"].append(line)
+        elif record == "devices":
+            self.visible = line["visible"]
         elif record == "device":
             self.devices.append({**line, "peers": []})
         elif record == "device_peer":

@@ -66,6 +66,7 @@ PART(6, openfiles, "openfiles")
 const struct mw_probe mw_probe_ports = {.name = "ports", .limit_us = 100};
 const struct mw_probe mw_probe_placement = {.name = "placement", .limit_us = 100};
 const struct mw_probe mw_probe_topology = {.name = "topology", .limit_us = 100};
+const struct mw_probe mw_probe_gpu = {.name = "gpu", .limit_us = 100};
 
 static void the_setting(void **state)
 {

@@ -8,6 +8,7 @@ int PMPI_Init(int *argc, char ***argv);
 int MPI_Send(void);
 int mpi_send_(void);
 int pmpi_send_(void);
+int kernel_call(int fd, unsigned long request, void *argument);
 int stub_ifunc(void);
 int stub_call(int (*function)(void));
 extern int stub_resolver_ran, stub_object;
