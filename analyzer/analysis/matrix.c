@@ -21,13 +21,64 @@ static uint64_t value_time(const struct mw_pair *pair)
     return pair->time;
 }
 
+/* In flight; where no sample is certain, a lower bound. */
+static uint64_t measured_bandwidth(const struct mw_speed *speed, uint64_t *weight, int *bound)
+{
+    const struct mw_rate *rate = speed->certain ? &speed->in_flight : &speed->at_least;
+    *weight = speed->bytes;
+    *bound = !speed->certain;
+    return (uint64_t)mw_rate_value(rate);
+}
+
+static uint64_t measured_throughput(const struct mw_speed *speed, uint64_t *weight, int *bound)
+{
+    *weight = speed->bytes;
+    *bound = 0;
+    return (uint64_t)mw_rate_value(&speed->throughput);
+}
+
+static uint64_t measured_latency(const struct mw_speed *speed, uint64_t *weight, int *bound)
+{
+    *weight = speed->latencies;
+    *bound = 0;
+    return speed->latency_median;
+}
+
+static uint64_t waited_time(const struct mw_pair_waits *waits)
+{
+    return waits->late_sender + waits->late_receiver;
+}
+
+static uint64_t node_bandwidth(const struct mw_node_speed *speed)
+{
+    return (uint64_t)mw_rate_value(&(struct mw_rate){speed->bytes, speed->time});
+}
+
 const struct mw_metric mw_metrics[] = {
-    {"bytes", "bytes", "bytes sent", value_bytes},
-    {"messages", "messages", "messages sent", value_messages},
-    {"time", "seconds", "seconds in calls that belong to the pair", value_time},
-    {"transport", "transport", "transports used", NULL},
-    {NULL, NULL, NULL, NULL},
+    {.name = "bytes", .unit = "bytes", .title = "bytes sent", .value = value_bytes},
+    {.name = "messages", .unit = "messages", .title = "messages sent", .value = value_messages},
+    {.name = "time", .unit = "seconds", .title = "seconds in calls that belong to the pair",
+     .value = value_time},
+    {.name = "transport", .unit = "transport", .title = "transports used"},
+    {.name = "bandwidth", .unit = "bytes/s", .title = "bandwidth in flight",
+     .measured = measured_bandwidth, .of_nodes = node_bandwidth},
+    {.name = "throughput", .unit = "bytes/s", .title = "throughput of bursts",
+     .measured = measured_throughput},
+    {.name = "latency", .unit = "seconds", .title = "median latency", .measured = measured_latency},
+    {.name = "wait", .unit = "seconds", .title = "seconds that one waited for the other",
+     .waited = waited_time},
+    {.name = NULL},
 };
+
+int mw_metric_needs_exchange(const struct mw_metric *metric)
+{
+    return metric->measured || metric->waited;
+}
+
+int mw_metric_is_transport(const struct mw_metric *metric)
+{
+    return !metric->value && !mw_metric_needs_exchange(metric);
+}
 
 const struct mw_kind mw_kinds[] = {
     {"p2p", "point-to-point", MW_KIND_P2P},
@@ -178,6 +229,51 @@ static void matrix_transports(struct mw_matrix *matrix)
     mw_index_free(&parts);
 }
 
+/* Of the size classes of a pair that were asked for, the one with the most weight. */
+static void matrix_measured(struct mw_matrix *matrix)
+{
+    const struct mw_speeds *speeds = matrix->exchange->speeds;
+    uint64_t heaviest = 0;
+    for (size_t i = 0; i < speeds->all.count; i++) {
+        const struct mw_speed *speed = &speeds->all.at[i];
+        if (!i || speed[-1].src != speed->src || speed[-1].dst != speed->dst)
+            heaviest = 0;
+        uint64_t weight;
+        int bound;
+        uint64_t value = matrix->metric->measured(speed, &weight, &bound);
+        if (!value || weight <= heaviest || speed->class < matrix->first_class ||
+            speed->class > matrix->last_class)
+            continue;
+        struct mw_matrix_cell *cell = matrix_cell(matrix, speed->src, speed->dst);
+        heaviest = weight;
+        cell->value = value;
+        cell->speed = speed;
+        cell->bound = bound;
+    }
+}
+
+static void matrix_of_nodes(struct mw_matrix *matrix)
+{
+    const struct mw_speeds *speeds = matrix->exchange->speeds;
+    for (size_t i = 0; i < speeds->nodes.count; i++) {
+        const struct mw_node_speed *speed = &speeds->nodes.at[i];
+        uint64_t value = matrix->metric->of_nodes(speed);
+        if (value)
+            *mw_vector_add(&matrix->cells) = (struct mw_matrix_cell){
+                .src = speed->src, .dst = speed->dst, .value = value, .bound = 1};
+    }
+}
+
+static void matrix_waits(struct mw_matrix *matrix)
+{
+    const struct mw_waits *waits = matrix->exchange->waits;
+    for (size_t i = 0; i < waits->pairs.count; i++) {
+        uint64_t value = matrix->metric->waited(&waits->pairs.at[i]);
+        matrix->total += value;
+        matrix_cell(matrix, waits->pairs.at[i].src, waits->pairs.at[i].dst)->value += value;
+    }
+}
+
 static int part_pair_compare(const struct mw_matrix_part *a, const struct mw_matrix_part *b)
 {
     if (a->src != b->src)
@@ -226,17 +322,32 @@ static void parts_hand_out(struct mw_matrix *matrix)
     }
 }
 
-struct mw_matrix *mw_matrix_begin(const struct mw_metric *metric, unsigned kinds,
-                                  enum mw_matrix_by by, enum mw_matrix_buffer buffer, int vertices)
+static void matrix_fill(struct mw_matrix *matrix)
+{
+    if (matrix->transports)
+        matrix_transports(matrix);
+    else if (matrix->metric->measured && matrix->by == MW_BY_NODE)
+        matrix_of_nodes(matrix);
+    else if (matrix->metric->measured)
+        matrix_measured(matrix);
+    else if (matrix->metric->waited)
+        matrix_waits(matrix);
+    else
+        matrix_figures(matrix);
+}
+
+struct mw_matrix *mw_matrix_begin(const struct mw_matrix_question *question, int vertices)
 {
     struct mw_matrix *matrix = mw_alloc(1, sizeof(*matrix));
-    matrix->metric = metric;
-    matrix->kinds = kinds;
-    matrix->by = by;
-    matrix->buffer = buffer;
+    matrix->metric = question->metric;
+    matrix->kinds = question->kinds;
+    matrix->by = question->by;
+    matrix->buffer = question->buffer;
+    matrix->first_class = question->first_class;
+    matrix->last_class = question->last_class;
     if (vertices) {
         matrix->vertices = mw_alloc(1, sizeof(*matrix->vertices));
-        mw_vertices_begin(matrix->vertices, by);
+        mw_vertices_begin(matrix->vertices, question->by);
     }
     return matrix;
 }
@@ -264,23 +375,22 @@ static void rest_add(struct mw_matrix_rest *rest, const struct mw_tally *tally)
 }
 
 void mw_matrix_add(struct mw_matrix *matrix, const struct mw_tally *tally,
-                   const struct mw_transports *transports, const struct mw_placements *placements)
+                   const struct mw_transports *transports, const struct mw_exchange *exchange,
+                   const struct mw_placements *placements)
 {
     matrix->jobs++;
     rest_add(&matrix->rest, tally);
     matrix->model = tally->model;
     matrix->tally = tally;
     matrix->placements = placements;
-    matrix->transports = matrix->metric->value ? NULL : transports;
+    matrix->transports = mw_metric_is_transport(matrix->metric) ? transports : NULL;
+    matrix->exchange = mw_metric_needs_exchange(matrix->metric) ? exchange : NULL;
     if (matrix->vertices)
         mw_vertices_join(matrix->vertices, placements);
     /* Places of ranks that sent nothing are rows, too. */
     for (uint32_t p = 0; matrix->vertices && p < tally->model->process_count; p++)
         mw_vertex_of(matrix->vertices, placements, p);
-    if (matrix->transports)
-        matrix_transports(matrix);
-    else if (matrix->metric->value)
-        matrix_figures(matrix);
+    matrix_fill(matrix);
 }
 
 /* Brings vertices into order, and cells with them. */

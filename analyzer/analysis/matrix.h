@@ -7,13 +7,20 @@
 #ifndef MW_ANALYSIS_MATRIX_H
 #define MW_ANALYSIS_MATRIX_H
 
+#include "analyzer/analysis/exchange.h"
 #include "analyzer/analysis/tally.h"
 #include "analyzer/analysis/transports.h"
 #include "analyzer/analysis/vertices.h"
 
+/* What a cell holds: one of the functions is there, or none: transports. Seconds are ns. */
 struct mw_metric {
     const char *name, *unit, *title;
-    uint64_t (*value)(const struct mw_pair *pair); /* seconds are ns here; NULL: transports */
+    uint64_t (*value)(const struct mw_pair *pair);
+    /* Of a pair's messages of one size class; 0: not measured. *weight: of several classes that with
+     * the largest counts; *bound: the value is one, on the bad side. */
+    uint64_t (*measured)(const struct mw_speed *speed, uint64_t *weight, int *bound);
+    uint64_t (*waited)(const struct mw_pair_waits *waits);
+    uint64_t (*of_nodes)(const struct mw_node_speed *speed); /* by node; NULL: there is no such */
 };
 struct mw_kind {
     const char *name, *title;
@@ -47,6 +54,18 @@ struct mw_matrix_cell {
     size_t part, part_count; /* from small messages to large ones; by node the most bytes first */
     const char *unknown;     /* why some of it is not known; NULL */
     uint64_t unknown_pairs;  /* for which that is so */
+    /* Of what is measured: */
+    const struct mw_speed *speed; /* NULL by node */
+    int bound;
+};
+
+/* What is asked for. */
+struct mw_matrix_question {
+    const struct mw_metric *metric;
+    unsigned kinds; /* bits */
+    enum mw_matrix_by by;
+    enum mw_matrix_buffer buffer;
+    unsigned first_class, last_class; /* sizes that a measured metric looks at */
 };
 
 /* What is in no cell, and what was missing, of all jobs. */
@@ -69,6 +88,8 @@ struct mw_matrix {
     const struct mw_model *model;           /* of the trace that was added last, as the two below */
     const struct mw_tally *tally;
     const struct mw_transports *transports; /* NULL: the cells are figures */
+    const struct mw_exchange *exchange;     /* NULL: nothing measured */
+    unsigned first_class, last_class;
     MW_VECTOR(struct mw_matrix_cell) cells; /* by src, then dst; a figure is not zero */
     MW_VECTOR(struct mw_matrix_part) parts; /* by src, then dst */
     struct mw_matrix_rest rest;
@@ -77,13 +98,17 @@ struct mw_matrix {
     uint64_t left_out; /* bytes of collectives whose pairs are not known or too many */
 };
 
+/* Whether the cells hold transports, or something that needs both ends of messages. */
+int mw_metric_is_transport(const struct mw_metric *metric);
+int mw_metric_needs_exchange(const struct mw_metric *metric);
+
 /* What one job, or several one after the other, adds up to; the cells are there after the end.
  * Without vertices (by rank, or by node of one trace) there can be but one job. */
-struct mw_matrix *mw_matrix_begin(const struct mw_metric *metric, unsigned kinds,
-                                  enum mw_matrix_by by, enum mw_matrix_buffer buffer, int vertices);
-/* transports: only needed for a metric without a value; placements: only for vertices. */
+struct mw_matrix *mw_matrix_begin(const struct mw_matrix_question *question, int vertices);
+/* transports, exchange: only needed for metrics that say so; placements: only for vertices. */
 void mw_matrix_add(struct mw_matrix *matrix, const struct mw_tally *tally,
-                   const struct mw_transports *transports, const struct mw_placements *placements);
+                   const struct mw_transports *transports, const struct mw_exchange *exchange,
+                   const struct mw_placements *placements);
 void mw_matrix_finish(struct mw_matrix *matrix);
 void mw_matrix_free(struct mw_matrix *matrix);
 

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "analyzer/analysis/exchange.h"
 #include "analyzer/analysis/placement.h"
 #include "analyzer/analysis/settings.h"
 #include "analyzer/analysis/stuck.h"
@@ -13,24 +14,36 @@
 #include "analyzer/findings/finding.h"
 #include "analyzer/render/progress.h"
 
-static struct mw_tally *read_events(const struct mw_analysis *analysis)
+static uint64_t count_events(const struct mw_model *model)
 {
     uint64_t events = 0;
-    for (size_t i = 0; i < analysis->model->threads.count; i++)
-        events += analysis->model->threads.at[i].next;
-    mw_progress_begin("reading events", events);
+    for (size_t i = 0; i < model->threads.count; i++)
+        events += model->threads.at[i].next;
+    return events;
+}
+
+static struct mw_tally *read_events(const struct mw_analysis *analysis)
+{
+    mw_progress_begin("reading events", count_events(analysis->model));
     struct mw_tally *tally = mw_tally_create(analysis->model, analysis->comms, mw_progress_add);
     mw_command_damage(tally);
     return tally;
 }
 
+static struct mw_exchange *match_messages(const struct mw_analysis *analysis)
+{
+    unsigned passes = analysis->model->node_count > 1 ? 2 : 1;
+    mw_progress_begin("matching messages", passes * count_events(analysis->model));
+    return mw_exchange_create(analysis->model, analysis->comms, mw_progress_add);
+}
+
 static unsigned with_what_they_need(unsigned parts)
 {
     if (parts & MW_ANALYSIS_FINDINGS)
-        parts |= MW_ANALYSIS_PLACEMENT | MW_ANALYSIS_SETTINGS;
+        parts |= MW_ANALYSIS_PLACEMENT | MW_ANALYSIS_SETTINGS | MW_ANALYSIS_EXCHANGE;
     if (parts & MW_ANALYSIS_PLACEMENT)
         parts |= MW_ANALYSIS_TRANSPORTS;
-    if (parts & (MW_ANALYSIS_TRANSPORTS | MW_ANALYSIS_STUCK))
+    if (parts & (MW_ANALYSIS_TRANSPORTS | MW_ANALYSIS_STUCK | MW_ANALYSIS_EXCHANGE))
         parts |= MW_ANALYSIS_TALLY;
     return parts;
 }
@@ -47,6 +60,8 @@ struct mw_analysis *mw_analysis_open(const struct mw_paths *paths, unsigned part
     analysis->comms = mw_comms_create(analysis->model);
     if (parts & MW_ANALYSIS_TALLY)
         analysis->tally = read_events(analysis);
+    if (parts & MW_ANALYSIS_EXCHANGE)
+        analysis->exchange = match_messages(analysis);
     if (parts & MW_ANALYSIS_STUCK)
         analysis->stuck = mw_stuck_create(analysis->tally);
     if (parts & MW_ANALYSIS_SETTINGS) {
@@ -62,7 +77,7 @@ struct mw_analysis *mw_analysis_open(const struct mw_paths *paths, unsigned part
     if (parts & MW_ANALYSIS_FINDINGS)
         analysis->findings = mw_findings_create(&(struct mw_finding_input){
             analysis->model, analysis->tally, analysis->transports, analysis->settings,
-            analysis->placements});
+            analysis->placements, analysis->exchange});
     return analysis;
 }
 
@@ -72,6 +87,7 @@ void mw_analysis_close(struct mw_analysis *analysis)
         return;
     mw_findings_free(analysis->findings);
     mw_placements_free(analysis->placements);
+    mw_exchange_free(analysis->exchange);
     mw_transports_free(analysis->transports);
     mw_settings_free(analysis->settings);
     mw_stuck_free(analysis->stuck);

@@ -16,6 +16,7 @@ enum mw_analysis_parts {                        /* each brings those that it bui
                          MW_ANALYSIS_SETTINGS = 8, /* without reading events */
                          MW_ANALYSIS_FINDINGS = 16,
                          MW_ANALYSIS_PLACEMENT = 32,
+                         MW_ANALYSIS_EXCHANGE = 64, /* all events are read once or twice more */
 };
 
 struct mw_analysis {
@@ -28,6 +29,7 @@ struct mw_analysis {
     struct mw_settings *settings;
     struct mw_placements *placements;
     struct mw_findings *findings;
+    struct mw_exchange *exchange;
 };
 
 /* NULL when the trace cannot be read (said). Progress is shown until mw_progress_end. */

@@ -25,7 +25,7 @@ struct mw_command {
 
 extern const struct mw_command mw_command_info, mw_command_report, mw_command_matrix,
     mw_command_dump, mw_command_run, mw_command_pack, mw_command_collect, mw_command_anonymize,
-    mw_command_transports, mw_command_check, mw_command_placement;
+    mw_command_transports, mw_command_check, mw_command_placement, mw_command_waits;
 /* All of them, NULL-terminated, in the order of --help. */
 extern const struct mw_command *const mw_commands[];
 const struct mw_command *mw_command_find(const char *name); /* or NULL */

@@ -11,6 +11,7 @@ const struct mw_command *const mw_commands[] = {
     &mw_command_transports,
     &mw_command_placement,
     &mw_command_matrix,
+    &mw_command_waits,
     &mw_command_info,
     &mw_command_dump,
     &mw_command_collect,

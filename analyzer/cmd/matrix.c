@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mpiwatch matrix: who talked to whom. */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,16 +19,20 @@ static const char *const buffers[] = {"any", "device", "host", NULL};
 
 struct options {
     struct mw_view_options view;
-    const struct mw_metric *metric;
-    unsigned kinds;
-    int by, buffer;
+    struct mw_matrix_question question;
+    int sized; /* --size was given */
 };
 
 static const struct argp_option option_list[] = {
-    {"metric", 'm', "METRIC", 0, "bytes (the default), messages, time or transport", 0},
+    {"metric", 'm', "METRIC", 0,
+     "bytes (the default), messages, time, transport, bandwidth, throughput, latency or wait", 0},
     {"kind", 'k', "KIND", 0, "which calls: a list of p2p (the default), rma, coll and io", 0},
     {"by", 'b', "WHAT", 0, "rank (the default), node, numa, socket or gpu", 0},
     {"buffer", 'u', "WHERE", 0, "only messages out of memory of a device or of the host", 0},
+    {"size", 's', "FROM-TO", 0,
+     "sizes of the messages that are measured: 64K-1M; by default that with most of the pair's "
+     "bytes",
+     0},
     {"format", 'f', "FORMAT", 0, "text (the default), csv or json", 0},
     {"top", 'n', "N", 0, "pairs that the text shows of a large matrix (20)", 0},
     MW_OPTION_OUTPUT,
@@ -61,17 +66,64 @@ static unsigned find_kinds(struct argp_state *state, const char *list)
     return kinds;
 }
 
+/* "64K": a number with K, M or G; where it ends. */
+static uint64_t find_size(const char *text, char **end)
+{
+    static const char units[] = "KMG";
+    uint64_t size = strtoull(text, end, 10);
+    const char *unit = **end ? strchr(units, toupper((unsigned char)**end)) : NULL;
+    if (*end == text || size > (uint64_t)1 << 32) {
+        *end = (char *)text;
+        return 0;
+    }
+    if (!unit)
+        return size;
+    ++*end;
+    return size << 10 * (unit - units + 1);
+}
+
+/* "64K-1M", "64K", "64K-": the size classes that have such messages. */
+static void find_sizes(struct argp_state *state, const char *text,
+                       struct mw_matrix_question *question)
+{
+    char *end;
+    uint64_t from = find_size(text, &end), to = from;
+    int found = end != text;
+    if (found && *end == '-' && !end[1]) {
+        to = UINT64_MAX;
+        end++;
+    } else if (found && *end == '-') {
+        const char *second = end + 1;
+        to = find_size(second, &end);
+        found = end != second;
+    }
+    if (!found || *end || to < from)
+        argp_error(state, "--size: '%s' is no range of sizes like 64K-1M", text);
+    question->first_class = mw_size_class(from);
+    question->last_class = mw_size_class(to);
+}
+
 /* What has no meaning together. */
 static void check_options(struct argp_state *state, const struct options *options)
 {
-    if (!options->metric->value && options->kinds != MW_KIND_P2P)
+    const struct mw_metric *metric = options->question.metric;
+    if (mw_metric_is_transport(metric) && options->question.kinds != MW_KIND_P2P)
         argp_error(state, "transports are known of point-to-point messages: --kind p2p");
-    if (!strcmp(options->metric->unit, "seconds") && options->kinds & MW_KIND_COLL)
+    if (mw_metric_needs_exchange(metric) && options->question.kinds != MW_KIND_P2P)
+        argp_error(state, "the %s is measured of point-to-point messages: --kind p2p",
+                   metric->name);
+    if (metric->measured && options->question.by != MW_BY_RANK &&
+        !(metric->of_nodes && options->question.by == MW_BY_NODE))
+        argp_error(state, "the %s is one of two ranks%s: --by rank", metric->name,
+                   metric->of_nodes ? " or nodes" : "");
+    if (options->sized && (!metric->measured || options->question.by != MW_BY_RANK))
+        argp_error(state, "--size is for bandwidth, throughput and latency by rank");
+    if (!strcmp(metric->unit, "seconds") && options->question.kinds & MW_KIND_COLL)
         argp_error(state, "the time in a collective belongs to no pair");
-    if (options->buffer && (!options->metric->value || options->kinds != MW_KIND_P2P ||
-                            !strcmp(options->metric->unit, "seconds")))
+    if (options->question.buffer && (!metric->value || options->question.kinds != MW_KIND_P2P ||
+                                     !strcmp(metric->unit, "seconds")))
         argp_error(state, "--buffer is for bytes and messages of point-to-point messages");
-    if (options->by > MW_BY_NODE && options->kinds & MW_KIND_IO)
+    if (options->question.by > MW_BY_NODE && options->question.kinds & MW_KIND_IO)
         argp_error(state, "files are at no such place: --by rank or --by node");
 }
 
@@ -80,16 +132,23 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     struct options *options = state->input;
     switch (key) {
     case 'm':
-        options->metric = &mw_metrics[mw_option_word(state, "--metric", value, metric_names())];
+        options->question.metric =
+            &mw_metrics[mw_option_word(state, "--metric", value, metric_names())];
         return 0;
     case 'k':
-        options->kinds = find_kinds(state, value);
+        options->question.kinds = find_kinds(state, value);
         return 0;
     case 'b':
-        options->by = mw_option_word(state, "--by", value, groupings);
+        options->question.by =
+            (enum mw_matrix_by)mw_option_word(state, "--by", value, groupings);
+        return 0;
+    case 's':
+        find_sizes(state, value, &options->question);
+        options->sized = 1;
         return 0;
     case 'u':
-        options->buffer = mw_option_word(state, "--buffer", value, buffers);
+        options->question.buffer =
+            (enum mw_matrix_buffer)mw_option_word(state, "--buffer", value, buffers);
         return 0;
     case ARGP_KEY_END:
         check_options(state, options);
@@ -127,7 +186,7 @@ static void jobs_group(struct jobs *jobs, const struct options *options)
 {
     for (size_t i = 0; i < options->view.paths.count; i++) {
         const char *path = options->view.paths.at[i];
-        int apart = options->by != MW_BY_RANK && options->view.paths.count > 1;
+        int apart = options->question.by != MW_BY_RANK && options->view.paths.count > 1;
         char *key = apart ? job_key(path) : mw_text_copy("");
         size_t at = 0;
         while (at < jobs->all.count && strcmp(jobs->all.at[at].key, key))
@@ -139,13 +198,19 @@ static void jobs_group(struct jobs *jobs, const struct options *options)
     }
 }
 
+static unsigned parts_of(const struct mw_metric *metric)
+{
+    if (mw_metric_needs_exchange(metric))
+        return MW_ANALYSIS_EXCHANGE;
+    return mw_metric_is_transport(metric) ? MW_ANALYSIS_TRANSPORTS : MW_ANALYSIS_TALLY;
+}
+
 /* 0, or -1 when one cannot be read (said). */
 static int jobs_open(struct jobs *jobs, const struct options *options, int vertices)
 {
     for (size_t i = 0; i < jobs->all.count; i++) {
         struct job *job = &jobs->all.at[i];
-        job->analysis = mw_analysis_open(
-            &job->paths, options->metric->value ? MW_ANALYSIS_TALLY : MW_ANALYSIS_TRANSPORTS);
+        job->analysis = mw_analysis_open(&job->paths, parts_of(options->question.metric));
         if (!job->analysis)
             return -1;
         if (vertices)
@@ -214,12 +279,12 @@ static void matrix_print(const struct mw_matrix *matrix, const json_t *head,
 static int matrix_write(const struct jobs *jobs, const struct options *options, int vertices)
 {
     struct mw_output output;
-    struct mw_matrix *matrix =
-        mw_matrix_begin(options->metric, options->kinds, (enum mw_matrix_by)options->by,
-                        (enum mw_matrix_buffer)options->buffer, vertices);
-    for (size_t i = 0; i < jobs->all.count; i++)
-        mw_matrix_add(matrix, jobs->all.at[i].analysis->tally, jobs->all.at[i].analysis->transports,
+    struct mw_matrix *matrix = mw_matrix_begin(&options->question, vertices);
+    for (size_t i = 0; i < jobs->all.count; i++) {
+        const struct mw_analysis *analysis = jobs->all.at[i].analysis;
+        mw_matrix_add(matrix, analysis->tally, analysis->transports, analysis->exchange,
                       jobs->all.at[i].placements);
+    }
     mw_matrix_finish(matrix);
     json_t *head = matrix_head(matrix, jobs, options);
     mw_progress_end();
@@ -237,10 +302,11 @@ static int matrix_run(const struct options *options)
 {
     struct jobs jobs = {0};
     jobs_group(&jobs, options);
-    int several = jobs.all.count > 1, vertices = options->by > MW_BY_NODE || several;
+    int several = jobs.all.count > 1, vertices = options->question.by > MW_BY_NODE || several;
     int status = MW_EXIT_FAILED;
-    if (several && !options->metric->value)
-        mw_complain("the transports of several jobs make no matrix: one job at a time");
+    if (several && !options->question.metric->value)
+        mw_complain("the %s of several jobs makes no matrix: one job at a time",
+                    options->question.metric->name);
     else if (!jobs_open(&jobs, options, vertices))
         status = matrix_write(&jobs, options, vertices);
     jobs_close(&jobs);
@@ -269,15 +335,16 @@ static const struct argp parser = {
     .args_doc = "TRACE...",
     .doc = "Who talked to whom: a figure for each ordered pair of ranks, nodes, NUMA nodes, "
            "sockets or GPUs; other than by rank, the jobs of several traces are added up. CSV has "
-           "the header src,dst,value and a row for each pair that is not zero, in bytes, messages "
-           "or seconds, or with the names of the transports that it used.",
+           "the header src,dst,value and a row for each pair that is not zero, in bytes, messages, "
+           "seconds or bytes per second, or with the names of the transports that it used.",
 };
 
 static int run(int argc, char **argv)
 {
     struct options options = {.view = {.formats = formats, .top = 20, .top_least = 1},
-                              .metric = &mw_metrics[0],
-                              .kinds = MW_KIND_P2P};
+                              .question = {.metric = &mw_metrics[0],
+                                           .kinds = MW_KIND_P2P,
+                                           .last_class = MW_SIZE_CLASSES - 1}};
     argp_parse(&parser, argc, argv, 0, NULL, &options);
     int status = matrix_run(&options);
     free(options.view.paths.at);
@@ -286,7 +353,7 @@ static int run(int argc, char **argv)
 
 const struct mw_command mw_command_matrix = {
     .name = "matrix",
-    .summary = "who talked to whom: bytes, messages, time",
+    .summary = "who talked to whom, and how fast",
     .run = run,
     .parser = &parser,
     .formats = formats,

@@ -33,6 +33,7 @@ static json_t *build_report(const struct mw_analysis *analysis, const struct mw_
                               .findings = analysis->findings,
                               .settings = analysis->settings,
                               .placements = analysis->placements,
+                              .exchange = analysis->exchange,
                               .paths = view->paths.at,
                               .path_count = view->paths.count};
     in.top = view->top >= 0 ? (size_t)view->top : view->format == TEXT ? 10 : 100;

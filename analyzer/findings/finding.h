@@ -7,6 +7,7 @@
 #ifndef MW_FINDINGS_FINDING_H
 #define MW_FINDINGS_FINDING_H
 
+#include "analyzer/analysis/exchange.h"
 #include "analyzer/analysis/placement.h"
 #include "analyzer/analysis/settings.h"
 #include "analyzer/analysis/transports.h"
@@ -33,6 +34,7 @@ struct mw_finding_input {
     const struct mw_transports *transports;
     const struct mw_settings *settings;
     const struct mw_placements *placements;
+    const struct mw_exchange *exchange;
 };
 
 struct mw_findings {
@@ -50,7 +52,8 @@ extern const struct mw_rule mw_rule_fallback, mw_rule_software_provider, mw_rule
     mw_rule_idle_fabric, mw_rule_network_inside_node, mw_rule_single_copy_refused,
     mw_rule_transports_disagree, mw_rule_dead_setting, mw_rule_shared_cpu, mw_rule_far_from_nic,
     mw_rule_uneven_nics, mw_rule_gpu_staged, mw_rule_gpu_links, mw_rule_migrated, mw_rule_slow_link,
-    mw_rule_slit_flat;
+    mw_rule_slit_flat, mw_rule_late_rank, mw_rule_slow_pair, mw_rule_slower_inside,
+    mw_rule_asymmetric_pair, mw_rule_size_cliff;
 
 struct mw_findings *mw_findings_create(const struct mw_finding_input *in);
 void mw_findings_free(struct mw_findings *findings);

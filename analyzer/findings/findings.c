@@ -22,6 +22,11 @@ const struct mw_rule *const mw_rules[] = {
     &mw_rule_migrated,
     &mw_rule_slow_link,
     &mw_rule_slit_flat,
+    &mw_rule_late_rank,
+    &mw_rule_slow_pair,
+    &mw_rule_asymmetric_pair,
+    &mw_rule_slower_inside,
+    &mw_rule_size_cliff,
     &mw_rule_dead_setting,
     NULL,
 };

@@ -16,7 +16,7 @@ struct request {
     enum mw_operation_kind kind;
     int64_t peer, comm, object;
     unsigned space;
-    uint64_t bytes, received, function, site, start;
+    uint64_t bytes, received, function, site, start, note;
 };
 
 struct mw_requests {
@@ -27,7 +27,7 @@ struct mw_requests {
 struct mw_requests *mw_requests_create(void)
 {
     struct mw_requests *requests = mw_alloc(1, sizeof(*requests));
-    requests->size = 64;
+    requests->size = 16;
     requests->slots = mw_alloc(requests->size, sizeof(requests->slots[0]));
     return requests;
 }
@@ -111,6 +111,13 @@ static int request_take(struct mw_requests *requests, uint64_t thread, uint64_t 
     return 1;
 }
 
+void mw_requests_note(struct mw_requests *requests, uint64_t thread, uint64_t number, uint64_t note)
+{
+    struct request *slot = request_slot(requests, thread, number);
+    if (slot->used)
+        slot->note = note;
+}
+
 static void operation_complete(struct mw_requests *requests, uint64_t thread,
                                const struct mw_event *event, struct mw_operation *operation)
 {
@@ -125,6 +132,7 @@ static void operation_complete(struct mw_requests *requests, uint64_t thread,
         operation->received = start.received;
         operation->object = start.object;
         operation->collective = start.collective;
+        operation->note = start.note;
     } else if (flags & (MW_EVENT_STATUS | MW_EVENT_MATCHED)) {
         operation->kind = MW_OPERATION_RECV;
         start.comm = event->comm;

@@ -36,6 +36,7 @@ struct mw_operation {
     int64_t object;    /* id of the window or file; -1 not known */
     uint64_t function, site; /* of the call that started it; 0 where that was not seen */
     uint64_t start;          /* time of that call; 0 where that was not seen */
+    uint64_t note;           /* of an end: what mw_requests_note said; else 0 */
 };
 
 /* 1 + the number of the initialisation that this is a use of, where the message is partitioned; 0
@@ -49,5 +50,9 @@ void mw_requests_free(struct mw_requests *requests);
 /* Explains an event of `thread`, the call's own or one of its parts; `site` is the call's. */
 void mw_operation_resolve(struct mw_requests *requests, uint64_t thread, uint64_t site,
                           const struct mw_event *event, struct mw_operation *operation);
+
+/* Keeps a number of the caller's with a request that was started, until its completion. */
+void mw_requests_note(struct mw_requests *requests, uint64_t thread, uint64_t number,
+                      uint64_t note);
 
 #endif

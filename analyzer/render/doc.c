@@ -6,6 +6,7 @@
 #include "analyzer/render/json.h"
 #include "analyzer/render/placement.h"
 #include "analyzer/render/settings.h"
+#include "analyzer/render/speeds.h"
 #include "analyzer/render/transports.h"
 
 static json_t *doc_transports(const struct mw_doc_input *in)
@@ -39,6 +40,9 @@ json_t *mw_doc_report(const struct mw_doc_input *in)
     json_object_set_new(report, "transports", doc_transports(in));
     json_object_set_new(report, "placement",
                         mw_doc_placement(in->placements, in->tally, in->top));
+    json_object_set_new(report, "clocks", mw_doc_clocks(in->exchange));
+    json_object_set_new(report, "speeds", mw_doc_speeds(in->exchange, in->transports, in->top));
+    json_object_set_new(report, "waits", mw_doc_waits(in->exchange, in->symbols, in->top));
     json_object_set_new(report, "stuck", mw_doc_stuck(in));
     json_object_set_new(report, "environment", mw_doc_environment(in->model));
     json_object_set_new(report, "settings", mw_doc_settings(in->model, in->settings));

@@ -18,6 +18,7 @@ struct mw_transports;
 struct mw_settings;
 struct mw_placements;
 struct mw_findings;
+struct mw_exchange;
 
 struct mw_doc_input {
     const struct mw_model *model;
@@ -28,6 +29,7 @@ struct mw_doc_input {
     const struct mw_settings *settings;
     const struct mw_placements *placements;
     const struct mw_findings *findings;
+    const struct mw_exchange *exchange;
     struct mw_symbols *symbols;
     const char *const *paths; /* as given on the command line */
     size_t path_count;

@@ -70,6 +70,8 @@ void mw_matrix_csv(const struct mw_matrix *matrix, FILE *out)
     fputs("src,dst,value\n", out);
     for (size_t i = 0; i < matrix->cells.count; i++) {
         const struct mw_matrix_cell *cell = &matrix->cells.at[i];
+        if (cell->bound && cell->speed)
+            continue; /* no figure, only that it was at least so much */
         csv_name(matrix, cell->src, out);
         fputc(',', out);
         csv_name(matrix, cell->dst, out);
@@ -133,6 +135,23 @@ static void json_between(const struct mw_matrix *matrix, const struct mw_matrix_
     json_members(members, out);
 }
 
+/* Which messages a measured figure is of, and whether it is a bound. */
+static void json_measured(const struct mw_matrix *matrix, const struct mw_matrix_cell *cell,
+                          FILE *out)
+{
+    const struct mw_speed *speed = cell->speed;
+    if (!matrix->exchange)
+        return;
+    if (matrix->metric->measured)
+        fprintf(out, ", \"bound\": %s", cell->bound ? "true" : "false");
+    if (speed)
+        fprintf(out,
+                ", \"from\": %" PRIu64 ", \"to\": %" PRIu64 ", \"messages\": %" PRIu64
+                ", \"certain\": %" PRIu64,
+                mw_class_from(speed->class), mw_class_to(speed->class), speed->messages,
+                speed->certain);
+}
+
 void mw_matrix_json(const struct mw_matrix *matrix, const json_t *head, FILE *out)
 {
     char *text = json_dumps(head, MW_JSON_FLAGS | JSON_ENSURE_ASCII);
@@ -153,6 +172,7 @@ void mw_matrix_json(const struct mw_matrix *matrix, const json_t *head, FILE *ou
         } else {
             fputs(", \"value\": ", out);
             value_print(matrix, cell->value, out);
+            json_measured(matrix, cell, out);
         }
         json_between(matrix, cell, out);
         fputc('}', out);
@@ -237,6 +257,14 @@ static int head_complete(const json_t *head)
            !json_array_size(json_object_get(head, "damage"));
 }
 
+/* Speeds have no sum. */
+static json_t *head_total(const struct mw_matrix *matrix)
+{
+    if (matrix->metric->measured)
+        return json_null();
+    return in_seconds(matrix) ? mw_json_ns(matrix->total) : mw_json_count(matrix->total);
+}
+
 json_t *mw_matrix_head(const struct mw_matrix *matrix, const struct mw_comms *whole, json_t *damage,
                        const char *const *paths, size_t count)
 {
@@ -258,9 +286,7 @@ json_t *mw_matrix_head(const struct mw_matrix *matrix, const struct mw_comms *wh
     json_object_set_new(head, "vertices", vertices_json(matrix));
     json_object_set_new(head, "processes", mw_doc_processes(whole));
     json_object_set_new(head, "nodes", mw_doc_nodes(whole->model));
-    json_object_set_new(head, "total",
-                        in_seconds(matrix) ? mw_json_ns(matrix->total)
-                                           : mw_json_count(matrix->total));
+    json_object_set_new(head, "total", head_total(matrix));
     json_object_set_new(head, "cell_count", json_integer((json_int_t)matrix->cells.count));
     json_object_set_new(head, "events_missing", mw_json_count(matrix->rest.events_missing));
     json_t *besides = others(matrix);

@@ -23,6 +23,8 @@ static char *value_text(const struct mw_matrix *matrix, double value)
         return mw_number_bytes(value);
     if (!strcmp(matrix->metric->unit, "seconds"))
         return mw_number_seconds(value / 1e9);
+    if (matrix->metric->measured)
+        return mw_number_rate(value);
     return mw_number_count(value);
 }
 
@@ -35,6 +37,17 @@ static int one_host(const struct mw_matrix *matrix)
 static const char *unknown_place(const struct mw_matrix *matrix)
 {
     return matrix->by == MW_BY_NODE ? "not recorded" : "not known";
+}
+
+/* ">= 2.30 GB/s": only that much is sure. */
+static char *cell_text(const struct mw_matrix *matrix, const struct mw_matrix_cell *cell)
+{
+    char *value = value_text(matrix, (double)cell->value);
+    if (!cell->bound)
+        return value;
+    char *text = mw_format(">= %s", value);
+    free(value);
+    return text;
 }
 
 char *mw_matrix_name(const struct mw_matrix *matrix, int64_t number)
@@ -59,6 +72,10 @@ static void text_head(const struct mw_matrix *matrix, const json_t *head, FILE *
         mw_text_paragraph(out, MW_STYLE_PLAIN, "%s in all, %zu pairs; %zu jobs with %.0f processes",
                           total, matrix->cells.count, matrix->jobs,
                           mw_json_count_of(processes, "processes"));
+    else if (matrix->metric->measured)
+        mw_text_paragraph(out, MW_STYLE_PLAIN, "%zu pairs; %.0f of %.0f ranks recorded",
+                          matrix->cells.count, mw_json_count_of(processes, "recorded_ranks"),
+                          mw_json_count_of(processes, "world_size"));
     else
         mw_text_paragraph(out, MW_STYLE_PLAIN, "%s in all, %zu pairs; %.0f of %.0f ranks recorded",
                           total, matrix->cells.count, mw_json_count_of(processes, "recorded_ranks"),
@@ -88,6 +105,34 @@ static void text_kind_notes(const struct mw_matrix *matrix, const json_t *beside
     free(left_out);
 }
 
+/* Of which messages the figures are. */
+static void text_measured(const struct mw_matrix *matrix, FILE *out)
+{
+    char *from = mw_number_bytes((double)mw_class_from(matrix->first_class));
+    char *to = mw_number_bytes((double)mw_class_to(matrix->last_class) + 1);
+    size_t bounds = 0;
+    for (size_t i = 0; i < matrix->cells.count; i++)
+        bounds += matrix->cells.at[i].bound;
+    if (matrix->by == MW_BY_NODE)
+        mw_text_paragraph(out, MW_STYLE_PLAIN,
+                          "All messages between the ranks of two nodes together, while any was on "
+                          "the way: at least so much.");
+    else if (matrix->last_class < MW_SIZE_CLASSES - 1 || matrix->first_class)
+        mw_text_paragraph(out, MW_STYLE_PLAIN,
+                          "Of each pair the messages of one power of two in size, from %s to "
+                          "below %s, in which it moved most.", from, to);
+    else
+        mw_text_paragraph(out, MW_STYLE_PLAIN,
+                          "Of each pair the messages of one power of two in size, in which it "
+                          "moved most; --size selects.");
+    if (bounds && matrix->by == MW_BY_RANK)
+        mw_text_paragraph(out, MW_STYLE_PLAIN,
+                          "%zu pairs have a lower bound only (>=): their receivers looked late, or "
+                          "at several messages at once.", bounds);
+    free(from);
+    free(to);
+}
+
 static void text_notes(const struct mw_matrix *matrix, const json_t *head, FILE *out)
 {
     const json_t *besides = json_object_get(head, "besides");
@@ -95,7 +140,8 @@ static void text_notes(const struct mw_matrix *matrix, const json_t *head, FILE 
     double outside = mw_json_count_of(json_object_get(besides, "outside_world"), "messages");
     double unknown = mw_json_count_of(json_object_get(besides, "unknown_peer"), "messages");
     double missing = mw_json_count_of(head, "events_missing");
-    int time = !strcmp(matrix->metric->unit, "seconds"), messages = matrix->kinds & MW_KIND_P2P;
+    int time = matrix->metric->value && !strcmp(matrix->metric->unit, "seconds");
+    int messages = matrix->kinds & MW_KIND_P2P && !matrix->exchange;
     char *incomplete = mw_incomplete_text(json_object_get(head, "processes"));
     mw_text_worlds(json_object_get(head, "processes"), out);
     if (incomplete)
@@ -116,6 +162,8 @@ static void text_notes(const struct mw_matrix *matrix, const json_t *head, FILE 
     if (missing > 0)
         mw_text_paragraph(out, MW_STYLE_BAD, "%.0f events are missing from the trace.", missing);
     text_kind_notes(matrix, besides, out);
+    if (matrix->metric->measured)
+        text_measured(matrix, out);
     if (time && messages) {
         char *all = mw_number_seconds(mw_json_real_of(besides, "time_s"));
         char *pairs = mw_number_seconds(mw_json_real_of(besides, "time_in_pairs_s"));
@@ -193,10 +241,10 @@ static void text_between(const struct mw_matrix *matrix, const int64_t *axis, si
     mw_table_print(table, out);
 }
 
-static uint64_t cell_value(const struct mw_matrix *matrix, int64_t src, int64_t dst)
+static char *grid_text(const struct mw_matrix *matrix, int64_t src, int64_t dst)
 {
     const struct mw_matrix_cell *cell = cell_find(matrix, src, dst);
-    return cell ? cell->value : 0;
+    return cell && cell->value ? cell_text(matrix, cell) : mw_text_copy(".");
 }
 
 static void text_grid(const struct mw_matrix *matrix, const int64_t *axis, size_t count, FILE *out)
@@ -212,10 +260,8 @@ static void text_grid(const struct mw_matrix *matrix, const int64_t *axis, size_
     for (size_t row = 0; row < count; row++) {
         mw_table_row(table);
         mw_table_cell(table, mw_matrix_name(matrix, axis[row]));
-        for (size_t i = 0; i < count; i++) {
-            uint64_t value = cell_value(matrix, axis[row], axis[i]);
-            mw_table_cell(table, value ? value_text(matrix, (double)value) : mw_text_copy("."));
-        }
+        for (size_t i = 0; i < count; i++)
+            mw_table_cell(table, grid_text(matrix, axis[row], axis[i]));
     }
     mw_table_print(table, out);
 }
@@ -237,12 +283,14 @@ static void text_list(const struct mw_matrix *matrix, size_t top, FILE *out)
     const struct mw_matrix_cell **sorted = mw_alloc(count, sizeof(*sorted));
     struct mw_table *table = mw_table_create();
     double rest = (double)matrix->total;
+    int measured = matrix->metric->measured != NULL;
     mw_table_column(table, ">from");
     mw_table_column(table, ">to");
     char *column = mw_format(">%s", matrix->metric->name);
     mw_table_column(table, column);
     free(column);
-    mw_table_column(table, ">share");
+    if (!measured)
+        mw_table_column(table, ">share");
     for (size_t i = 0; i < count; i++)
         sorted[i] = &matrix->cells.at[i];
     qsort(sorted, count, sizeof(*sorted), mw_matrix_value_compare);
@@ -250,14 +298,17 @@ static void text_list(const struct mw_matrix *matrix, size_t top, FILE *out)
         mw_table_row(table);
         mw_table_cell(table, mw_matrix_name(matrix, sorted[i]->src));
         mw_table_cell(table, mw_matrix_name(matrix, sorted[i]->dst));
-        mw_table_cell(table, value_text(matrix, (double)sorted[i]->value));
-        mw_table_cell(table, mw_number_percent((double)sorted[i]->value / (double)matrix->total));
+        mw_table_cell(table, cell_text(matrix, sorted[i]));
+        if (!measured)
+            mw_table_cell(table,
+                          mw_number_percent((double)sorted[i]->value / (double)matrix->total));
         rest -= (double)sorted[i]->value;
     }
     mw_table_print(table, out);
     if (count > top) {
         char *text = value_text(matrix, rest);
-        char *what = mw_format("pairs with %s (--top N shows more, --format csv all)", text);
+        char *what = mw_format("pairs%s%s (--top N shows more, --format csv all)",
+                               measured ? "" : " with ", measured ? "" : text);
         mw_text_more(out, (double)count, top, what);
         free(what);
         free(text);

@@ -14,6 +14,7 @@
 #include "analyzer/render/json.h"
 #include "analyzer/render/labels.h"
 #include "analyzer/render/placement.h"
+#include "analyzer/render/speeds.h"
 #include "analyzer/render/table.h"
 #include "analyzer/render/text.h"
 #include "analyzer/render/transports.h"
@@ -492,7 +493,9 @@ void mw_report_text(const json_t *report, FILE *out)
     text_calls(report, out);
     mw_text_regions(report, out);
     mw_text_sites(report, out);
+    mw_text_waits_short(report, out);
     mw_text_traffic(report, out);
+    mw_text_speeds(report, out);
     mw_report_text_transports(report, out);
     mw_text_placement(report, out);
     mw_text_environment(report, out);

@@ -171,7 +171,7 @@ class Matrix(CliTest):
 
     def test_names_that_are_not_known(self):
         self.write(Process(0, 1).world())
-        for option, value, known in (("--metric", "bandwidth", "bytes, messages, time"),
+        for option, value, known in (("--metric", "speed", "bytes, messages, time"),
                                      ("--kind", "gpu", "p2p, rma, coll, io"), ("--by", "core", "rank, node, numa, socket, gpu"), ("--buffer", "disk", "any, device, host"),
                                      ("--format", "xml", "text, csv, json")):
             result = self.run_cli("matrix", option, value, self.trace, code=129)

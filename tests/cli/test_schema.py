@@ -24,7 +24,8 @@ COMMANDS = (("report",), ("report", "-n", "0"), ("matrix",), ("matrix", "-m", "m
             ("matrix", "-m", "time", "-b", "node"), ("matrix", "-m", "transport"),
             ("matrix", "-m", "transport", "-b", "node"), ("matrix", "-k", "p2p,rma,coll,io"),
             ("matrix", "-k", "io", "-b", "node"), ("transports",), ("matrix", "-b", "numa"), ("matrix", "-b", "socket", "-m", "transport"), ("matrix", "-b", "gpu", "-u", "device"), ("placement",), ("placement", "-n", "1"),
-            ("transports", "-n", "0"), ("info",))
+            ("transports", "-n", "0"), ("matrix", "-m", "bandwidth"), ("matrix", "-m", "bandwidth", "-b", "node"),
+            ("matrix", "-m", "latency"), ("matrix", "-m", "wait"), ("waits",), ("waits", "-n", "0"), ("info",))
 
 
 def schema(document=None):
@@ -104,7 +105,7 @@ class Schema(CliTest):
         mistake(report, lambda d: d["stuck"]["calls"][0].update(since="yesterday"))
         mistake(report, lambda d: d["processes"]["ended"][0].update(how="well"))
         mistake(matrix, lambda d: d["cells"][0].update(value=0))
-        mistake(matrix, lambda d: d.update(metric="bandwidth"))
+        mistake(matrix, lambda d: d.update(metric="speed"))
         mistake(matrix, lambda d: d.pop("besides"))
         trace = b.write(self.path("fabric.mpiw"), job(), *test_transports.two_nodes())
         transports = self.run_cli("transports", "-r", "0", "-f", "json", trace).json()

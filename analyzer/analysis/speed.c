@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Measures messages (speed.h): which of them are certain, unions of their times, bursts, windows
+ * and latencies. One thread.
+ */
+#include "analyzer/analysis/speed.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyzer/analysis/cover.h"
+#include "analyzer/analysis/histogram.h"
+#include "analyzer/analysis/tally.h"
+
+#define PACE_BYTES 1048576.0
+
+/* What one call of the receiver completed, of one pair and size class. */
+struct group {
+    uint64_t id;
+    int64_t start, latest_start; /* between these something began to move */
+    int64_t last;                /* start of its last message */
+    int64_t wait, done;
+    uint64_t messages, bytes;
+    int64_t error;
+    int one_pair;
+};
+
+/* Messages that follow each other without a pause. */
+struct burst {
+    uint64_t messages, bytes;
+    int64_t start, done;
+    int64_t sender, receiver; /* what both had spent outside MPI at the last message */
+};
+
+struct entry {
+    struct mw_speed shown;
+    struct mw_cover warm, certain, all;
+    struct mw_histogram latencies, paces; /* paces: ns a MiB of certain samples */
+    struct group group;
+    struct burst burst, window;
+};
+
+struct node_entry {
+    struct mw_node_speed shown;
+    struct mw_cover cover;
+};
+
+struct mw_transfer_meter {
+    const struct mw_model *model;
+    const struct mw_clock *clock;
+    struct mw_speeds *speeds;
+    struct mw_index index, node_index;
+    MW_VECTOR(struct entry) entries;
+    MW_VECTOR(struct node_entry) nodes;
+};
+
+/* What is known of one message's way. */
+struct sample {
+    int64_t start, latest_start; /* it began to move at one of these, or between */
+    int64_t done;
+    int awaited; /* the receive was there first, and nothing else kept its call */
+    double error;
+};
+
+double mw_rate_value(const struct mw_rate *rate)
+{
+    return rate->time ? (double)rate->bytes * 1e9 / (double)rate->time : 0;
+}
+
+struct mw_transfer_meter *mw_transfer_meter_create(const struct mw_model *model,
+                                                   const struct mw_clock *clock)
+{
+    struct mw_transfer_meter *meter = mw_alloc(1, sizeof(*meter));
+    struct mw_speeds *speeds = meter->speeds = mw_alloc(1, sizeof(*speeds));
+    meter->model = speeds->model = model;
+    meter->clock = clock;
+    speeds->from = INT64_MAX;
+    for (size_t i = 0; i < mw_clock_domain_count(clock); i++) {
+        const struct mw_clock_domain *domain = mw_clock_domain(clock, i);
+        if (domain->timed && domain->from < speeds->from)
+            speeds->from = domain->from;
+        if (domain->timed && domain->to > speeds->to)
+            speeds->to = domain->to;
+    }
+    return meter;
+}
+
+static struct entry *meter_entry(struct mw_transfer_meter *meter, int64_t src, int64_t dst,
+                                 unsigned class)
+{
+    uint64_t key = mw_mix((uint64_t)src << 32 | (uint64_t)dst) ^ class;
+    size_t at = mw_index_put(&meter->index, key);
+    if (at == meter->entries.count) {
+        struct mw_speed *added = &mw_vector_add(&meter->entries)->shown;
+        added->src = src;
+        added->dst = dst;
+        added->class = class;
+    }
+    return &meter->entries.at[at];
+}
+
+/* Whether the send can only have ended when the receive was there. */
+static int send_waited(const struct mw_message *message, int64_t posted, int64_t error)
+{
+    const struct mw_end *send = &message->send;
+    if (send->flags & MW_HALF_UNKNOWN || send->done < posted + error)
+        return 0;
+    return send->flags & MW_HALF_SYNC ||
+           (send->flags & MW_HALF_ALONE && send->wait <= posted - error);
+}
+
+static struct sample sample_of(const struct mw_transfer_meter *meter,
+                               const struct mw_message *message)
+{
+    const struct mw_end *send = &message->send, *recv = &message->recv;
+    struct sample sample = {.start = send->start, .done = recv->done};
+    sample.error = mw_clock_error(meter->clock, send->process, recv->process, recv->done);
+    if (!isfinite(sample.error))
+        return sample;
+    int64_t error = (int64_t)sample.error;
+    int64_t posted = recv->start == recv->wait ? recv->start : recv->started;
+    int first = posted + error <= send->start;
+    if (!first && posted > send->start && send_waited(message, posted, error))
+        sample.start = posted;
+    sample.latest_start = !first && posted > send->start ? posted : sample.start;
+    sample.awaited = first && recv->flags & MW_HALF_ALONE && recv->wait + error <= send->start;
+    return sample;
+}
+
+static void slice_add(struct mw_transfer_meter *meter, struct entry *entry,
+                      const struct group *group)
+{
+    const struct mw_speeds *speeds = meter->speeds;
+    double part = (double)(group->done - speeds->from) / (double)(speeds->to - speeds->from + 1);
+    int slice = part < 0 ? 0 : part >= 1 ? MW_SPEED_SLICES - 1 : (int)(part * MW_SPEED_SLICES);
+    if (!entry->shown.slices)
+        entry->shown.slices = mw_alloc(MW_SPEED_SLICES, sizeof(entry->shown.slices[0]));
+    entry->shown.slices[slice].bytes += group->bytes;
+    entry->shown.slices[slice].time += (uint64_t)(group->done - group->start);
+}
+
+/* Whether a part of the group's time is too short to matter. */
+static int is_little(const struct group *group, int64_t time)
+{
+    return (double)time * MW_SPEED_LITTLE <= (double)(group->done - group->start);
+}
+
+/* The call that completed it blocked: it came before the last message was sent, or so early that
+ * all of what it then waited for must have been the messages. */
+static int group_is_certain(const struct group *group)
+{
+    int blocked =
+        group->wait + group->error <= group->last || is_little(group, group->wait - group->start);
+    return group->one_pair && blocked && is_little(group, group->latest_start - group->start) &&
+           (double)group->error * MW_SPEED_SHARP <= (double)(group->done - group->start);
+}
+
+/* Ns that a MiB would have taken. */
+static uint64_t pace_of(const struct group *group)
+{
+    return (uint64_t)((double)(group->done - group->start) / (double)group->bytes * PACE_BYTES);
+}
+
+static void group_close(struct mw_transfer_meter *meter, struct entry *entry)
+{
+    struct group *group = &entry->group;
+    struct mw_speed *shown = &entry->shown;
+    if (!group->messages)
+        return;
+    mw_cover_add(&entry->all, group->start, group->done);
+    if (group_is_certain(group)) {
+        shown->certain += group->messages;
+        shown->in_flight.bytes += group->bytes;
+        mw_cover_add(&entry->certain, group->start, group->done);
+        slice_add(meter, entry, group);
+        if (group->bytes)
+            mw_histogram_add(&entry->paces, pace_of(group));
+        if ((double)group->error > shown->error)
+            shown->error = (double)group->error;
+    } else {
+        shown->bounded += group->messages;
+    }
+    *group = (struct group){0};
+}
+
+static void group_add(struct mw_transfer_meter *meter, struct entry *entry,
+                      const struct mw_message *message, const struct sample *sample)
+{
+    struct group *group = &entry->group;
+    const struct mw_end *recv = &message->recv;
+    int one_pair = (recv->flags & MW_HALF_ONE_PAIR) != 0;
+    if (!one_pair || !group->messages || group->id != recv->group) {
+        group_close(meter, entry);
+        *group = (struct group){.id = recv->group,
+                                .start = sample->start,
+                                .wait = recv->wait,
+                                .latest_start = sample->latest_start,
+                                .last = sample->start,
+                                .done = sample->done,
+                                .one_pair = one_pair,
+                                .error = (int64_t)sample->error};
+    }
+    group->messages++;
+    group->bytes += message->bytes;
+    group->start = sample->start < group->start ? sample->start : group->start;
+    group->latest_start =
+        sample->latest_start < group->latest_start ? sample->latest_start : group->latest_start;
+    group->last = sample->start > group->last ? sample->start : group->last;
+    if (recv->mates == 1 || !one_pair)
+        group_close(meter, entry);
+}
+
+/* The window's messages are some of the burst's. */
+static void window_add(struct mw_speed *shown, struct burst *window,
+                       const struct mw_message *message)
+{
+    if (!window->messages++)
+        window->start = message->send.start;
+    window->bytes += message->bytes;
+    window->done = message->recv.done;
+    if (window->messages < MW_SPEED_WINDOW)
+        return;
+    struct mw_rate rate = {window->bytes, (uint64_t)(window->done - window->start)};
+    if (window->done > window->start && mw_rate_value(&rate) > mw_rate_value(&shown->best))
+        shown->best = rate;
+    *window = (struct burst){0};
+}
+
+static void burst_close(struct entry *entry)
+{
+    struct burst *burst = &entry->burst;
+    if (burst->messages && burst->done > burst->start) {
+        entry->shown.throughput.bytes += burst->bytes;
+        entry->shown.throughput.time += (uint64_t)(burst->done - burst->start);
+        entry->shown.bursts++;
+    }
+    *burst = entry->window = (struct burst){0};
+}
+
+static void burst_add(struct entry *entry, const struct mw_message *message)
+{
+    struct burst *burst = &entry->burst;
+    if (burst->messages && (message->send.outside - burst->sender > MW_SPEED_PAUSE ||
+                            message->recv.outside - burst->receiver > MW_SPEED_PAUSE))
+        burst_close(entry);
+    if (!burst->messages++ || message->send.start < burst->start)
+        burst->start = message->send.start;
+    burst->bytes += message->bytes;
+    burst->done = message->recv.done > burst->done ? message->recv.done : burst->done;
+    burst->sender = message->send.outside;
+    burst->receiver = message->recv.outside;
+}
+
+static void node_add(struct mw_transfer_meter *meter, const struct mw_message *message,
+                     const struct sample *sample)
+{
+    uint32_t src = meter->model->process_node[message->send.process];
+    uint32_t dst = meter->model->process_node[message->recv.process];
+    size_t at = mw_index_put(&meter->node_index, (uint64_t)src << 32 | dst);
+    if (at == meter->nodes.count) {
+        struct mw_node_speed *added = &mw_vector_add(&meter->nodes)->shown;
+        added->src = src;
+        added->dst = dst;
+    }
+    struct node_entry *entry = &meter->nodes.at[at];
+    entry->shown.messages++;
+    entry->shown.bytes += message->bytes;
+    if (sample->done > sample->start)
+        entry->shown.busy += (uint64_t)(sample->done - sample->start);
+    mw_cover_add(&entry->cover, sample->start, sample->done);
+}
+
+static void entry_message(struct mw_transfer_meter *meter, struct entry *entry,
+                          const struct mw_message *message, const struct sample *sample)
+{
+    struct mw_speed *shown = &entry->shown;
+    burst_add(entry, message);
+    if (shown->warm_messages < MW_SPEED_WARM_UP) {
+        shown->warm_messages++;
+        shown->warm.bytes += message->bytes;
+        mw_cover_add(&entry->warm, sample->start, sample->done);
+        return;
+    }
+    shown->messages++;
+    shown->bytes += message->bytes;
+    group_add(meter, entry, message, sample);
+    window_add(shown, &entry->window, message);
+    if (sample->awaited && sample->done > sample->start)
+        mw_histogram_add(&entry->latencies, (uint64_t)(sample->done - sample->start));
+}
+
+void mw_transfer_meter_message(struct mw_transfer_meter *meter, const struct mw_message *message)
+{
+    struct mw_speeds *speeds = meter->speeds;
+    speeds->messages++;
+    if ((message->send.flags | message->recv.flags) & MW_HALF_FAILED ||
+        message->recv.flags & MW_HALF_UNKNOWN) {
+        speeds->unusable++;
+        return;
+    }
+    struct sample sample = sample_of(meter, message);
+    if (!isfinite(sample.error)) {
+        speeds->unsynchronised++;
+        return;
+    }
+    if (sample.done < message->send.start) {
+        speeds->violations++;
+        return;
+    }
+    struct entry *entry =
+        meter_entry(meter, message->send.rank, message->recv.rank, mw_size_class(message->bytes));
+    entry_message(meter, entry, message, &sample);
+    node_add(meter, message, &sample);
+}
+
+static int speed_compare(const void *left, const void *right)
+{
+    const struct mw_speed *a = left, *b = right;
+    if (a->src != b->src)
+        return a->src < b->src ? -1 : 1;
+    if (a->dst != b->dst)
+        return a->dst < b->dst ? -1 : 1;
+    return (a->class > b->class) - (a->class < b->class);
+}
+
+static int node_compare(const void *left, const void *right)
+{
+    const struct mw_node_speed *a = left, *b = right;
+    if (a->src != b->src)
+        return a->src < b->src ? -1 : 1;
+    return (a->dst > b->dst) - (a->dst < b->dst);
+}
+
+static void entry_finish(struct mw_transfer_meter *meter, struct entry *entry)
+{
+    struct mw_speed *shown = &entry->shown;
+    group_close(meter, entry);
+    burst_close(entry);
+    shown->warm.time = mw_cover_time(&entry->warm);
+    shown->in_flight.time = mw_cover_time(&entry->certain);
+    shown->at_least = (struct mw_rate){shown->bytes, mw_cover_time(&entry->all)};
+    shown->latencies = entry->latencies.count;
+    shown->latency_min = entry->latencies.least;
+    shown->latency_median = mw_histogram_quantile(&entry->latencies, 0.5);
+    shown->latency_p99 = mw_histogram_quantile(&entry->latencies, 0.99);
+    uint64_t pace = mw_histogram_quantile(&entry->paces, 0.1);
+    shown->brisk = pace ? PACE_BYTES * 1e9 / (double)pace : 0;
+    pace = mw_histogram_quantile(&entry->paces, 0.5);
+    shown->usual = pace ? PACE_BYTES * 1e9 / (double)pace : 0;
+    mw_histogram_free(&entry->latencies);
+    mw_histogram_free(&entry->paces);
+    *mw_vector_add(&meter->speeds->all) = *shown;
+}
+
+struct mw_speeds *mw_transfer_meter_finish(struct mw_transfer_meter *meter)
+{
+    struct mw_speeds *speeds = meter->speeds;
+    for (size_t i = 0; i < meter->entries.count; i++)
+        entry_finish(meter, &meter->entries.at[i]);
+    for (size_t i = 0; i < meter->nodes.count; i++) {
+        struct node_entry *entry = &meter->nodes.at[i];
+        entry->shown.time = mw_cover_time(&entry->cover);
+        *mw_vector_add(&speeds->nodes) = entry->shown;
+    }
+    if (speeds->all.count)
+        qsort(speeds->all.at, speeds->all.count, sizeof(speeds->all.at[0]), speed_compare);
+    if (speeds->nodes.count)
+        qsort(speeds->nodes.at, speeds->nodes.count, sizeof(speeds->nodes.at[0]), node_compare);
+    mw_index_free(&meter->index);
+    mw_index_free(&meter->node_index);
+    free(meter->entries.at);
+    free(meter->nodes.at);
+    free(meter);
+    return speeds;
+}
+
+void mw_speeds_free(struct mw_speeds *speeds)
+{
+    if (!speeds)
+        return;
+    for (size_t i = 0; i < speeds->all.count; i++)
+        free(speeds->all.at[i].slices);
+    free(speeds->all.at);
+    free(speeds->nodes.at);
+    free(speeds);
+}
+
+const struct mw_speed *mw_speeds_pair(const struct mw_speeds *speeds, int64_t src, int64_t dst,
+                                      size_t *count)
+{
+    struct mw_speed key = {.src = src, .dst = dst};
+    size_t low = 0, high = speeds->all.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (speed_compare(&speeds->all.at[middle], &key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (*count = 0; low + *count < speeds->all.count && speeds->all.at[low + *count].src == src &&
+                     speeds->all.at[low + *count].dst == dst;)
+        ++*count;
+    return *count ? &speeds->all.at[low] : NULL;
+}
+
+const struct mw_node_speed *mw_speeds_nodes(const struct mw_speeds *speeds, int64_t src,
+                                            int64_t dst)
+{
+    struct mw_node_speed key = {.src = (uint32_t)src, .dst = (uint32_t)dst};
+    if (src < 0 || dst < 0 || !speeds->nodes.count)
+        return NULL;
+    return bsearch(&key, speeds->nodes.at, speeds->nodes.count, sizeof(key), node_compare);
+}

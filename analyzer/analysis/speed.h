@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How fast messages were, by ordered pair of ranks and size class, out of both their ends on the
+ * common clock (docs/metrics.md, "Speeds"). Fed message by message; memory grows with pairs and
+ * size classes, not with messages. Built on one thread, then read-only.
+ */
+#ifndef MW_ANALYSIS_SPEED_H
+#define MW_ANALYSIS_SPEED_H
+
+#include "analyzer/model/matching.h"
+
+#define MW_SPEED_WARM_UP     4  /* first messages of a pair and size class, kept apart */
+#define MW_SPEED_WINDOW      16 /* messages of a window, of which the best is kept */
+#define MW_SPEED_SLICES      16 /* of the job's time */
+#define MW_SPEED_MIN_CERTAIN 10 /* samples from which a figure may be judged */
+#define MW_SPEED_LITTLE      50 /* one part in so many does not matter */
+#define MW_SPEED_SHARP       10 /* a certain sample takes so many times the error of the clocks */
+#define MW_SPEED_PAUSE       INT64_C(100000000) /* ns outside MPI that end a burst */
+
+/* Bytes and the time in which they moved, ns. */
+struct mw_rate {
+    uint64_t bytes, time;
+};
+
+struct mw_speed {
+    int64_t src, dst;
+    unsigned class;           /* mw_size_class */
+    uint64_t messages, bytes; /* but for those of the warm-up */
+    uint64_t warm_messages;
+    struct mw_rate warm;       /* time: of the union of these */
+    uint64_t certain, bounded; /* of messages */
+    struct mw_rate in_flight;  /* of certain samples */
+    struct mw_rate at_least;   /* of all messages: a lower bound */
+    struct mw_rate throughput; /* with those of the warm-up: what the program got */
+    uint64_t bursts;
+    struct mw_rate best; /* the fastest window; 0 where there was none */
+    double brisk;        /* bytes per second in flight of the fastest tenth of certain samples */
+    double usual;              /* the same of the median sample */
+    uint64_t latencies, latency_min, latency_median, latency_p99;
+    double error;           /* the largest error bound of the clocks at a certain sample, ns */
+    struct mw_rate *slices; /* certain samples by time; NULL: none */
+};
+
+/* All that moved from the ranks of one node to those of another, or of the same. */
+struct mw_node_speed {
+    uint32_t src, dst; /* numbers of nodes */
+    uint64_t messages, bytes;
+    uint64_t time; /* ns in which something was on the way */
+    uint64_t busy; /* the same, summed over messages: busy / time is the concurrency */
+};
+
+struct mw_speeds {
+    const struct mw_model *model;
+    MW_VECTOR(struct mw_speed) all;        /* by src, dst, class */
+    MW_VECTOR(struct mw_node_speed) nodes; /* by src, dst */
+    uint64_t messages, violations;         /* violations: received before they were sent */
+    uint64_t unsynchronised; /* between nodes whose clocks nothing ties together: left out */
+    uint64_t unusable;       /* failed, or nobody saw the end */
+    int64_t from, to;        /* of the slices, ns */
+};
+
+struct mw_transfer_meter;
+
+struct mw_transfer_meter *mw_transfer_meter_create(const struct mw_model *model,
+                                                   const struct mw_clock *clock);
+void mw_transfer_meter_message(struct mw_transfer_meter *meter, const struct mw_message *message);
+/* Ends the meter and gives what it measured. */
+struct mw_speeds *mw_transfer_meter_finish(struct mw_transfer_meter *meter);
+void mw_speeds_free(struct mw_speeds *speeds);
+
+/* The size classes of a pair, ascending; NULL and 0 where nothing was measured. */
+const struct mw_speed *mw_speeds_pair(const struct mw_speeds *speeds, int64_t src, int64_t dst,
+                                      size_t *count);
+/* NULL where nothing was measured between these nodes. */
+const struct mw_node_speed *mw_speeds_nodes(const struct mw_speeds *speeds, int64_t src,
+                                            int64_t dst);
+/* Bytes per second; 0 where the time is. */
+double mw_rate_value(const struct mw_rate *rate);
+
+#endif

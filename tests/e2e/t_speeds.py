@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Speeds and waits of real jobs against what the programs themselves saw, and against what a plain
+# socket gets over a link whose rate is known.
+"""Measured messages."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+from harness import SOURCE, Failure, Skip, check, command, main, mpi_test, note, same, setting, test
+from mpi import OPENMPI
+from nodes import Nodes
+
+BYTES, WINDOWS = 1 << 18, 100
+RECEIVER = """
+import socket
+server = socket.socket()
+server.bind(("10.77.0.1", 5555))
+server.listen(1)
+print("ready", flush=True)
+peer = server.accept()[0]
+while peer.recv(1 << 16):
+    pass
+"""
+SENDER = """
+import socket, time
+peer = socket.create_connection(("10.77.0.1", 5555))
+block, total = b"x" * 65536, %d
+start = time.monotonic()
+for _ in range(total // len(block)):
+    peer.sendall(block)
+peer.shutdown(socket.SHUT_WR)
+while peer.recv(1):
+    pass
+print(total / (time.monotonic() - start))
+"""
+
+
+def example(mpi, name):
+    return mpi.build(os.path.join(SOURCE, "examples", name + ".c"), name="example_" + name)
+
+
+def shown(folder, trace, *arguments):
+    run = command([setting("MW_CLI"), *arguments, "--format", "json", trace], folder).expect(0)
+    return json.loads(run.stdout)
+
+
+def matrix(folder, trace, metric, size=None):
+    """{(src, dst): value} of what is certain."""
+    options = ["matrix", "--metric", metric] + (["--size", str(size)] if size else [])
+    return {(c["src"], c["dst"]): c["value"] for c in shown(folder, trace, *options)["cells"]
+            if not c.get("bound")}
+
+
+def printed(job):
+    """{(src, dst): bytes per second} as examples/pairs.c saw it."""
+    lines = [line.split() for line in job.stdout.splitlines()]
+    return {(int(line[0]), int(line[1])): float(line[2]) for line in lines if len(line) == 4}
+
+
+def again(body, times=3):
+    """A busy machine takes the processor away from a rank that has nothing to wait for: what it did to a run it does
+    not do to each. Where far more wants to run than there are processors nothing can be measured."""
+    if os.getloadavg()[0] > 3 * os.cpu_count():
+        raise Skip("the machine is too busy to measure: load %.0f" % os.getloadavg()[0])
+    for left in range(times - 1, -1, -1):
+        try:
+            return body()
+        except Failure as problem:
+            note("once more: %s" % problem)
+            if not left:
+                raise
+    return None
+
+
+@mpi_test
+def pairs_against_the_program(mpi, folder):
+    """Throughput as the program printed it; nothing in flight is slower; every message is matched."""
+    program = example(mpi, "pairs")
+
+    def run():
+        shutil.rmtree(os.path.join(folder, "job.mpiw"), ignore_errors=True)
+        job, trace = mpi.record(2, [program, "alone", BYTES, WINDOWS], folder)
+        job.expect(0)
+        counts = shown(folder, trace, "report")["clocks"]["matching"]
+        for name in ("sends_alone", "receives_alone", "unfinished", "ambiguous", "uncounted"):
+            same(counts[name], 0, name)
+        seen, told = matrix(folder, trace, "throughput", BYTES), printed(job)
+        in_flight = matrix(folder, trace, "bandwidth", BYTES)
+        same(sorted(seen), [(0, 1), (1, 0)], "pairs")
+        for pair, value in seen.items():
+            check(abs(value / told[pair] - 1) < 0.02, pair, "throughput", value, "printed", told[pair])
+            check(in_flight.get(pair, value) > 0.97 * value, pair, "in flight", in_flight, value)
+
+    again(run)
+
+
+@mpi_test
+def a_late_rank_by_construction(mpi, folder):
+    """What the others wait is what the late rank computed."""
+    program = example(mpi, "late")
+
+    def run():
+        shutil.rmtree(os.path.join(folder, "job.mpiw"), ignore_errors=True)
+        job, trace = mpi.record(2, [program, 1, 20, 30], folder)
+        job.expect(0)
+        computed = float(job.stdout)
+        ranks = {r["rank"]: r for r in shown(folder, trace, "waits")["waits"]["ranks"]["listed"]}
+        found = [f["id"] for f in shown(folder, trace, "report")["findings"]]
+        waited = ranks[0]["by_kind"]["wait_at_barrier"]["time_s"]
+        check(abs(waited / computed - 1) < 0.03, "waited", waited, "computed", computed)
+        check("late-rank" in found and "slow-pair" not in found, found)
+
+    again(run, 5)
+
+
+def raw_rate(nodes, number, folder, total=8 << 20):
+    """Bytes per second of a plain socket from a node to node 1."""
+    paths = [os.path.join(folder, name) for name in ("receiver.py", "sender.py")]
+    for path, text in zip(paths, (RECEIVER, SENDER % total)):
+        with open(path, "w") as file:
+            file.write(text)
+    receiver = subprocess.Popen(nodes.on(1, [sys.executable, paths[0]]), stdout=subprocess.PIPE)
+    try:
+        receiver.stdout.readline()
+        sender = command(nodes.on(number, [sys.executable, paths[1]]), folder).expect(0)
+        return float(sender.stdout)
+    finally:
+        receiver.kill()
+        receiver.wait()
+
+
+@test
+def a_limited_link_is_the_slow_one(folder):
+    """Of three nodes one sends at 100 Mbit/s: the matrix shows what a socket gets over that link, the finding names
+    the node, and no other."""
+    program = example(OPENMPI, "pairs")
+    options = ["--mca", "pml", "ob1", "--mca", "btl", "tcp,self", "--mca", "btl_tcp_if_include", "eth0"]
+    trace = os.path.join(folder, "job.mpiw")
+
+    def run(nodes):
+        shutil.rmtree(trace, ignore_errors=True)
+        raw = raw_rate(nodes, 3, folder)
+        nodes.record(OPENMPI, 3, [program, "alone", BYTES, 6], trace, *options).expect(0)
+        report = shown(folder, trace, "report")
+        check(all(node["synchronised"] for node in report["clocks"]["nodes"]), report["clocks"])
+        same(report["clocks"]["violations"], 0, "violations")
+        found = [f["title"].split(" is far")[0] for f in report["findings"]
+                 if f["id"] in ("slow-pair", "asymmetric-pair")]
+        same(found, ["Everything that node3 sends"], "findings")
+        seen = matrix(folder, trace, "bandwidth", BYTES)
+        for dst in (0, 1):
+            check(abs(seen[2, dst] / raw - 1) < 0.05, "2 ->", dst, seen[2, dst], "a socket", raw)
+
+    with Nodes(3, folder) as nodes:
+        nodes.rate(3, "100mbit")
+        again(lambda: run(nodes))
+
+
+@mpi_test(only="openmpi")
+def a_limit_in_the_wrong_place(mpi, folder):
+    """The eager limit at 512 bytes makes a step that is said, with the parameter; the default's is not."""
+    program = example(mpi, "sizes")
+    limits = {"OMPI_MCA_btl": "vader,self", "OMPI_MCA_btl_vader_eager_limit": "512"}
+
+    def run(env):
+        shutil.rmtree(os.path.join(folder, "job.mpiw"), ignore_errors=True)
+        job, trace = mpi.record(2, [program, 1000, 16384], folder, env=env)
+        job.expect(0)
+        return [f for f in shown(folder, trace, "report")["findings"] if f["id"] == "size-cliff"]
+
+    def runs():
+        found = run(limits)
+        same(len(found), 1, "findings")
+        check("at messages of 512 B" in found[0]["title"], found)
+        check(any("OMPI_MCA_btl_vader_eager_limit=512" in fact for fact in found[0]["evidence"]), found)
+        same(run({"OMPI_MCA_btl": "vader,self"}), [], "findings without the setting")
+
+    again(runs)
+
+
+if __name__ == "__main__":
+    main()
