@@ -154,7 +154,7 @@ def choose(options):
         for entry in entries(options.suite, folder):
             if any(fnmatch.fnmatch(entry.key, pattern) for pattern in options.leave_out):
                 continue
-            if entry.memory > options.memory:
+            if entry.memory > options.memory or (entry.to_fail and not options.xfail):
                 continue
             if os.access(entry.path(options.suite), os.X_OK):
                 chosen.append(entry)
@@ -174,6 +174,7 @@ def arguments():
     add("--ranks", type=int, default=4, help="at most so many (default: 4)")
     add("--timeout", type=int, default=30, help="seconds for a run (default: 30)")
     add("--memory", type=float, default=8, help="leave out what says it needs more (GB)")
+    add("--xfail", action="store_true", help="what its lists expect to fail, too")
     add("--repeat", type=int, default=3, help="how often what differs is repeated (default: 3)")
     add("--preload", action="append", default=[], metavar="LIBRARY", help="in both runs, first")
     add("--everywhere", action="store_true", help="preload into the launcher and what is spawned")

@@ -56,11 +56,14 @@ def what_is_alike(mpi, folder):
             "act 2 arg=abort resultTest=TestStatus",
             "act 2 arg=hang timeLimit=4",
             "act 2 mem=99 arg=fail",
+            "act 3 xfail=ticket1 arg=abort",
         ],
     }
     job = compare(mpi, folder, make_suite(mpi, folder, lists)).expect(0)
     same(totals(job), (3, 5, 3, 1, 1, 0, 0, 1), "totals")
     check("traces: 5 read, 0 bad, 0 runs left none" in job.stdout, job.describe())
+    job = compare(mpi, folder, os.path.join(folder, "suite"), "--xfail", "--leave-out", "*hang")
+    same(totals(job.expect(0)), (3, 5, 3, 2, 0, 0, 0, 1), "totals with what is to fail")
 
 
 @mpi_test

@@ -17,7 +17,7 @@ class Entry:
         has_ranks = len(words) > 1 and words[1].isdigit()
         self.ranks = int(words[1]) if has_ranks else 2
         self.arguments, self.environment, self.launcher = [], {}, []
-        self.result, self.limit, self.memory = "", None, 0
+        self.result, self.limit, self.memory, self.to_fail = "", None, 0, False
         for word in words[1:]:
             name, equals, value = word.partition("=")
             if not equals:
@@ -33,6 +33,8 @@ class Entry:
                 self.result = value
             elif name == "timeLimit":
                 self.limit = int(value)
+            elif name == "xfail":
+                self.to_fail = True
             elif name == "mem":
                 self.memory = float(value)
         settings = ["%s=%s" % pair for pair in self.environment.items()]
