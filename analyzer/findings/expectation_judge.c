@@ -169,13 +169,23 @@ static void look_at_pair(const struct mw_expectation *expectation,
         seen->first_unknown = number;
 }
 
-static char *examples(const struct mw_transports *transports, const struct way_count *count)
+/* "0 -> 5", "1:0 -> 2:3" */
+static char *pair_words(const struct mw_finding_input *in, const struct mw_pair_transport *pair)
+{
+    char *src = mw_rank_label(in->model, pair->src), *dst = mw_rank_label(in->model, pair->dst);
+    char *words = mw_format("%s -> %s", src, dst);
+    free(src);
+    free(dst);
+    return words;
+}
+
+static char *examples(const struct mw_finding_input *in, const struct way_count *count)
 {
     char *list = NULL;
     for (size_t i = 0; i < count->pairs && i < PAIRS_SHOWN; i++) {
-        const struct mw_pair_transport *pair = &transports->pairs.at[count->example[i]];
-        char *longer = mw_format("%s%s%" PRId64 " -> %" PRId64, list ? list : "", list ? ", " : "",
-                                 pair->src, pair->dst);
+        char *pair = pair_words(in, &in->transports->pairs.at[count->example[i]]);
+        char *longer = mw_format("%s%s%s", list ? list : "", list ? ", " : "", pair);
+        free(pair);
         free(list);
         list = longer;
     }
@@ -195,7 +205,7 @@ static void say_contradictions(const struct mw_finding_input *in, const struct p
         if (!count->pairs)
             continue;
         char *way = mw_way_words(&in->transports->ways.at[w]);
-        char *pairs = examples(in->transports, count);
+        char *pairs = examples(in, count);
         char *bytes = mw_number_bytes((double)count->bytes);
         reason(judgement, mw_format("found %s on %" PRIu64 " of %" PRIu64 " pairs, %s: %s", way,
                                     count->pairs, seen->judged, bytes, pairs));
@@ -209,10 +219,12 @@ static void say_unknown(const struct mw_finding_input *in, const struct pairs_se
                         struct mw_judgement *judgement)
 {
     const struct mw_pair_transport *pair = &in->transports->pairs.at[seen->first_unknown];
+    char *ranks = pair_words(in, pair);
     reason(judgement, mw_format("the transport of %" PRIu64 " of %" PRIu64
-                                " pairs is not known (%" PRId64 " -> %" PRId64 ": %s)",
-                                seen->unknown, seen->judged, pair->src, pair->dst,
+                                " pairs is not known (%s: %s)",
+                                seen->unknown, seen->judged, ranks,
                                 pair->unknown ? pair->unknown : "nothing was seen of it"));
+    free(ranks);
 }
 
 static struct mw_judgement judge_transport(const struct mw_expectation *expectation,

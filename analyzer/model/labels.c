@@ -59,7 +59,7 @@ char *mw_peer_label(const struct mw_model *model, int64_t place)
     if (place == MW_PEER_ANY)
         return mw_text_copy("any");
     if (place <= MW_PEER_OUTSIDE(0))
-        return mw_format("rank %" PRId64 " of a remote group (not recorded)",
+        return mw_format("rank %" PRId64 " of a remote group (which one is not known)",
                          MW_PEER_OUTSIDE(place));
     if (place < 0)
         return mw_text_copy(place == MW_PEER_NONE ? "none" : "unknown");

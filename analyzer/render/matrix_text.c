@@ -154,7 +154,7 @@ static void text_notes(const struct mw_matrix *matrix, const json_t *head, FILE 
                           receiver, mw_json_count_of(besides, "sizes_that_are_upper_bounds"));
     if (outside > 0 && !time && messages)
         mw_text_paragraph(out, MW_STYLE_PLAIN,
-                          "%.0f messages to ranks of remote groups (not recorded) are left out.",
+                          "%.0f messages to ranks of remote groups, not recorded or not told from others, are left out.",
                           outside);
     if (unknown > 0 && !time && messages)
         mw_text_paragraph(out, MW_STYLE_PLAIN,

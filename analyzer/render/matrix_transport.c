@@ -153,13 +153,14 @@ static void text_words(const struct grid *grid, const struct mw_matrix *matrix, 
     size_t next = 0;
     mw_table_column(table, ">from");
     for (size_t i = 0; i < grid->count; i++) {
-        char *column = mw_format(">%" PRId64, grid->axis[i]);
+        char *name = mw_matrix_name(matrix, grid->axis[i]), *column = mw_format(">%s", name);
+        free(name);
         mw_table_column(table, column);
         free(column);
     }
     for (size_t row = 0; row < grid->count; row++) {
         mw_table_row(table);
-        mw_table_cell(table, mw_format("%" PRId64, grid->axis[row]));
+        mw_table_cell(table, mw_matrix_name(matrix, grid->axis[row]));
         for (size_t column = 0; column < grid->count; column++) {
             int label = grid_at(grid, matrix, row, column, &next);
             mw_table_text(table, label < 0 ? "." : grid->labels.at[label]);
@@ -168,15 +169,14 @@ static void text_words(const struct grid *grid, const struct mw_matrix *matrix, 
     mw_table_print(table, out);
 }
 
-/* Ranks over the columns, a digit a line. */
-static void letters_head(const struct grid *grid, int width, FILE *out)
+/* Names of ranks over the columns, a character a line. */
+static void letters_head(char *const *names, size_t count, int width, FILE *out)
 {
     for (int place = width; place > 0; place--) {
         fprintf(out, "  %*s ", width, "");
-        for (size_t i = 0; i < grid->count; i++) {
-            char number[24];
-            int length = snprintf(number, sizeof(number), "%" PRId64, grid->axis[i]);
-            fputc(length >= place ? number[length - place] : ' ', out);
+        for (size_t i = 0; i < count; i++) {
+            int length = (int)strlen(names[i]);
+            fputc(length >= place ? names[i][length - place] : ' ', out);
         }
         fputc('\n', out);
     }
@@ -185,16 +185,23 @@ static void letters_head(const struct grid *grid, int width, FILE *out)
 static void text_letters(const struct grid *grid, const struct mw_matrix *matrix, FILE *out)
 {
     size_t next = 0;
-    int width = snprintf(NULL, 0, "%" PRId64, grid->axis[grid->count - 1]);
-    letters_head(grid, width, out);
+    int width = 0;
+    char **names = mw_alloc(grid->count, sizeof(*names));
+    for (size_t i = 0; i < grid->count; i++) {
+        names[i] = mw_matrix_name(matrix, grid->axis[i]);
+        width = (int)strlen(names[i]) > width ? (int)strlen(names[i]) : width;
+    }
+    letters_head(names, grid->count, width, out);
     for (size_t row = 0; row < grid->count; row++) {
-        fprintf(out, "  %*" PRId64 " ", width, grid->axis[row]);
+        fprintf(out, "  %*s ", width, names[row]);
         for (size_t column = 0; column < grid->count; column++) {
             int label = grid_at(grid, matrix, row, column, &next);
             fputc(label < 0 ? '.' : LETTERS[label], out);
         }
         fputc('\n', out);
+        free(names[row]);
     }
+    free(names);
     fputc('\n', out);
     for (size_t i = 0; i < grid->labels.count; i++)
         mw_text_paragraph(out, MW_STYLE_PLAIN, "%c  %s", LETTERS[i], grid->labels.at[i]);

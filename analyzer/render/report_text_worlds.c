@@ -21,7 +21,7 @@ static char *with_connections(char *text, const json_t *world)
         text = longer;
     }
     if (mw_json_count_of(world, "connections_not_recorded") > 0) {
-        char *longer = mw_format("%s, connected to others that were not recorded", text);
+        char *longer = mw_format("%s, connected to others that are not known", text);
         free(text);
         text = longer;
     }
@@ -34,7 +34,7 @@ static char *origin_text(const json_t *world)
     if (!json_is_true(json_object_get(world, "spawned")))
         return with_connections(mw_text_copy(""), world);
     if (mw_json_is_null(world, "spawned_by"))
-        return with_connections(mw_text_copy(", spawned by a world that was not recorded"), world);
+        return with_connections(mw_text_copy(", spawned by a world that is not known"), world);
     return with_connections(
         mw_format(", spawned by world %.0f", mw_json_count_of(world, "spawned_by")), world);
 }

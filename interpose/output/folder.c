@@ -44,10 +44,13 @@ static enum claim mark_says(int folder, const struct mw_job_facts *job)
     uint8_t bytes[16384];
     struct mw_chunk_header header;
     struct mw_field field;
-    int file = openat(folder, MARK, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    struct stat info;
+    /* Whoever may write here can have put anything of that name: a pipe must not make us wait. */
+    int file = openat(folder, MARK, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (file < 0)
         return FAILED;
-    ssize_t size = read(file, bytes, sizeof bytes);
+    ssize_t size = fstat(file, &info) == 0 && S_ISREG(info.st_mode) ? read(file, bytes, sizeof bytes)
+                                                                     : -1;
     close(file);
     if (size < (ssize_t)MW_CHUNK_HEADER_SIZE || mw_chunk_parse(bytes, &header) != MW_OK ||
         header.length > (size_t)size - MW_CHUNK_HEADER_SIZE)

@@ -112,14 +112,14 @@ class Worlds(CliTest):
         send(parents[0], 1, 5)
         self.write(parents)
         self.assertEqual(self.matrix(self.trace), {})
-        self.assertIn("1 messages to ranks of remote groups (not recorded) are left out",
+        self.assertIn("1 messages to ranks of remote groups, not recorded or not told from others,",
                       self.run_cli("matrix", self.trace).out)
-        self.assertIn("peer rank 1 of a remote group (not recorded)",
+        self.assertIn("peer rank 1 of a remote group (which one is not known)",
                       self.run_cli("dump", self.trace).out)
         children = world(2, 2)
         spawn(world(1, 2), children)
         self.write(children)
-        self.assertIn("spawned by a world that was not recorded",
+        self.assertIn("spawned by a world that is not known",
                       self.run_cli("report", self.trace).out)
 
     def test_times_tell_two_spawned_worlds_apart(self):

@@ -160,6 +160,17 @@ def the_name_is_a_folder_of_other_things(mpi, folder):
 
 
 @mpi_test
+def the_mark_is_a_pipe(mpi, folder):
+    """Whoever may write to the folder can have put one there: nobody waits at its other end."""
+    out = os.path.join(folder, "job.mpiw")
+    os.mkdir(out)
+    os.mkfifo(os.path.join(out, "job.mpiw"))
+    job, _ = run_with(mpi, folder, out)
+    check("taken" in untouched(job, plain_run(mpi, folder)), "not a word on stderr")
+    same(os.listdir(out), ["job.mpiw"], "the folder that was there")
+
+
+@mpi_test
 def the_name_is_an_older_trace(mpi, folder):
     """A trace of an earlier job is never touched; the new one gets a name of its own."""
     out = os.path.join(folder, "job.mpiw")

@@ -63,8 +63,8 @@ def parents_alone_are_recorded(mpi, folder):
         same([event.peer for event in sent], [-16 - process.rank], "a process of another world")
     same(matrix(folder, path), {}, "matrix")
     for words, argv in (
-        ("2 messages to ranks of remote groups (not recorded)", ("matrix", path)),
-        ("rank 1 of a remote group (not recorded)", ("dump", path)),
+        ("2 messages to ranks of remote groups, not recorded", ("matrix", path)),
+        ("rank 1 of a remote group (which one is not known)", ("dump", path)),
     ):
         check(words in cli(folder, *argv), words)
 
@@ -120,7 +120,8 @@ def who_talks_over_worlds(mpi, folder):
     )
     report = json.loads(cli(folder, "report", "-f", "json", path))
     same(report["messages"]["outside_world"]["messages"], 0, "messages to nobody")
-    same(report["findings"], [], "findings")
+    # seven ranks share the processors of a small machine, which is said
+    same([f["id"] for f in report["findings"] if f["id"] != "shared-cpu"], [], "findings")
     check("peer 2:2" in cli(folder, "dump", "--rank", "1:1", path), "dump")
     pairs = json.loads(cli(folder, "transports", "--rank", "3:0", "-f", "json", path))["pairs"]
     check(pairs["total"] >= 5, "pairs of 3:0: %d" % pairs["total"])
