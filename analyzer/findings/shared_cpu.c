@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/findings/foreigners.h"
 #include "analyzer/findings/seats.h"
 #include "analyzer/findings/words.h"
 
@@ -63,7 +64,7 @@ static void add_ranks(const struct mw_finding_input *in, struct contest *contest
                 (struct taker){p, NULL, mw_cpus_copy(&in->placements->places[p].seat.cpus)};
 }
 
-/* Foreign processes that were busy when it was looked last. */
+/* Processes of others that were busy when it was looked last. */
 static void add_foreigners(const struct mw_finding_input *in, struct contest *contest,
                            uint32_t process)
 {
@@ -71,6 +72,8 @@ static void add_foreigners(const struct mw_finding_input *in, struct contest *co
     for (size_t i = 0; last && i < last->foreign_count; i++) {
         const struct mw_foreign *foreign = &last->foreign[i];
         struct mw_cpus cpus = {0};
+        if (mw_foreign_is_ours(in->model, process, foreign))
+            continue;
         for (size_t r = 0; r < foreign->cpu_runs; r++)
             mw_cpus_add(&cpus, foreign->cpus[r].first, foreign->cpus[r].count);
         if (!mw_cpus_count(&cpus) && foreign->cpu >= 0)
@@ -86,15 +89,14 @@ static void add_foreigners(const struct mw_finding_input *in, struct contest *co
 
 static char *foreign_words(const struct mw_finding_input *in, const struct taker *taker)
 {
-    const struct mw_process *process = mw_trace_process(in->model->trace, taker->process);
     const struct mw_foreign *foreign = taker->foreign;
-    const char *slash = strrchr(process->exe, '/'), *own = slash ? slash + 1 : process->exe;
-    int orphan = foreign->parent <= 1 && foreign->same_user && *foreign->name &&
-                 !strncmp(own, foreign->name, strlen(foreign->name));
+    int orphan = foreign->parent <= 1 && foreign->same_user &&
+                 mw_foreign_is_namesake(in->model, taker->process, foreign);
     return mw_format("process %" PRIu64 " (%s) of %s used %" PRIu64 " %% of CPU %" PRId64 "%s",
                      foreign->pid, foreign->name,
                      foreign->same_user ? "the same user" : "another user", foreign->busy,
-                     foreign->cpu, orphan ? ": left over from an earlier run of this program" : "");
+                     foreign->cpu,
+                     orphan ? "; it has this program's name, and its parent has ended" : "");
 }
 
 static void say_switches(const struct mw_finding_input *in, const struct mw_crowd *crowd,

@@ -39,6 +39,9 @@ class Placed(CliTest):
             self.assertIn(word, whole)
 
 
+LAUNCHER = 900  # its pid
+
+
 def local(ranks):
     """A job that ran to its end and talked within its node."""
     f.exchange(ranks, size=8, count=2, pairs=[(ranks[0].rank, ranks[-1].rank)] if len(ranks) > 1 else [])
@@ -49,6 +52,7 @@ def on_one_node(machine, masks, **more):
     ranks = [f.openmpi(rank, len(masks)) for rank in range(len(masks))]
     p.topology(ranks[0], machine)
     for process, cpus in zip(ranks, masks):
+        process.parent = LAUNCHER
         p.place(process, cpus, **{"parent": machine.cpus(), "group": machine.cpus(), **more})
     return ranks
 
@@ -417,7 +421,7 @@ class SharedCpu(Placed):
 
     def foreign(self, masks, **process):
         ranks = on_one_node(MACHINES["desktop"], masks)
-        record = {"pid": 77, "name": "spinner", "cpu": 1, "busy": 99, "same_user": 1, "parent": 1, **process}
+        record = {"pid": 7, "name": "spinner", "cpu": 1, "busy": 99, "same_user": 1, "parent": 1, **process}
         p.look(ranks[0], masks[0], when=3, time=8 * b.SECOND + 1, parent=MACHINES["desktop"].cpus(), foreign=[record])
         return local(ranks)
 
@@ -425,10 +429,40 @@ class SharedCpu(Placed):
         finding = self.only(self.foreign([[0], [1]]), "shared-cpu")
         self.assertEqual(finding["ranks"], "0")
         self.says(finding, "rank 0 shares CPU 0 on node1 with 1 busy process of others",
-                  "process 77 (spinner) of the same user used 99 % of CPU 0")
+                  "process 7 (spinner) of the same user used 99 % of CPU 0")
 
     def test_left_over(self):
-        self.says(self.only(self.foreign([[0], [1]], name="solver"), "shared-cpu"), "left over from an earlier run")
+        """When it began is not recorded: only what was seen is said."""
+        finding = self.only(self.foreign([[0], [1]], name="solver"), "shared-cpu")
+        self.says(finding, "it has this program's name, and its parent has ended")
+        self.assertNotIn("left over", "".join(finding["evidence"]))
+        for other in ({"name": "sol"}, {"name": "solver", "parent": 9}):
+            finding = self.only(self.foreign([[0], [1]], **other), "shared-cpu")
+            self.assertNotIn("this program", "".join(finding["evidence"]))
+
+    def test_the_jobs_own(self):
+        """Ranks have the numbers 1000 and 1001 (build_trace.py)."""
+        for pid, parent in ((1001, 1), (1001, 5), (5, 1000), (5, LAUNCHER), (LAUNCHER, 1)):
+            self.none(self.foreign([[0], [1]], pid=pid, parent=parent))
+
+    def test_descendants_of_the_jobs(self):
+        """A chain of busy ones up to a rank; one that goes round in circles ends."""
+        one = {"pid": 5, "parent": 6, "name": "child", "cpu": 1, "busy": 99, "same_user": 1}
+        for parent, number in ((1000, 0), (5, 1)):
+            ranks = on_one_node(MACHINES["desktop"], [[0], [1]])
+            p.look(ranks[0], [0], when=3, time=8 * b.SECOND + 1, parent=MACHINES["desktop"].cpus(),
+                   foreign=[one, {**one, "pid": 6, "parent": parent}])
+            self.assertEqual(len(self.findings(local(ranks))), number)
+
+    def test_process_1(self):
+        """It is the launcher in a container, else it adopts whoever has lost his parent."""
+        for starter, number in (("mpirun.openmpi", 0), ("systemd", 1)):
+            ranks = on_one_node(MACHINES["desktop"], [[0], [1]], starter=starter)
+            for process in ranks:
+                process.parent = 1
+            p.look(ranks[0], [0], when=3, time=8 * b.SECOND + 1,
+                   foreign=[{"pid": 5, "parent": 1, "name": "x", "cpu": 1, "busy": 99, "same_user": 1}])
+            self.assertEqual(len(self.findings(local(ranks))), number)
 
     def test_it_does_not_matter(self):
         self.none(self.foreign([[0], [1]], busy=30))
