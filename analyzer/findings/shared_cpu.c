@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/analysis/launchers.h"
 #include "analyzer/findings/foreigners.h"
 #include "analyzer/findings/seats.h"
 #include "analyzer/findings/words.h"
@@ -92,11 +93,10 @@ static char *foreign_words(const struct mw_finding_input *in, const struct taker
     const struct mw_foreign *foreign = taker->foreign;
     int orphan = foreign->parent <= 1 && foreign->same_user &&
                  mw_foreign_is_namesake(in->model, taker->process, foreign);
-    return mw_format("process %" PRIu64 " (%s) of %s used %" PRIu64 " %% of CPU %" PRId64 "%s",
-                     foreign->pid, foreign->name,
-                     foreign->same_user ? "the same user" : "another user", foreign->busy,
-                     foreign->cpu,
-                     orphan ? "; it has this program's name, and its parent has ended" : "");
+    return mw_format(
+        "process %" PRIu64 " (%s) of %s used %" PRIu64 " %% of CPU %" PRId64 "%s", foreign->pid,
+        foreign->name, foreign->same_user ? "the same user" : "another user", foreign->busy,
+        foreign->cpu, orphan ? "; it has this program's name, and its parent has ended" : "");
 }
 
 static void say_switches(const struct mw_finding_input *in, const struct mw_crowd *crowd,
@@ -131,11 +131,12 @@ static char *cpus_words(const struct mw_cpus *cpus)
 
 static const char *advice_for(const struct mw_rank_place *place, int foreigners)
 {
+    int launched = mw_launcher_named(place->first->parent);
     if (foreigners)
         return "End what does not belong there (an earlier run's left-over processes?), or take "
                "other "
                "CPUs: ask the batch system for the whole node.";
-    if (place->origin == MW_MASK_INHERITED || place->origin == MW_MASK_CGROUP)
+    if ((place->origin == MW_MASK_INHERITED && launched) || place->origin == MW_MASK_CGROUP)
         return "Start the job with all the CPUs that it needs: without taskset around mpirun, with "
                "as "
                "many CPUs as ranks in the batch system or container. mpirun --report-bindings does "
@@ -144,6 +145,11 @@ static const char *advice_for(const struct mw_rank_place *place, int foreigners)
     if (place->origin == MW_MASK_NONE)
         return "Start no more ranks than the node has CPUs, or use more nodes. Where it must be, "
                "let ranks give way while they wait: --mca mpi_yield_when_idle 1 (Open MPI).";
+    if (place->origin == MW_MASK_INHERITED || place->origin == MW_MASK_NARROWED)
+        return "Find out who did it, and let each rank have CPUs of its own: the launcher's "
+               "options "
+               "(mpirun --report-bindings, Open MPI, shows what those did), taskset or numactl in "
+               "the command or script, and what binds OpenMP's threads (OMP_PROC_BIND=false).";
     return "Let each rank have CPUs of its own: mpirun --map-by core --bind-to core (Open MPI), "
            "-bind-to core (MPICH), srun --cpu-bind=cores; check lists of CPUs that were given by "
            "hand.";
@@ -176,7 +182,7 @@ static void report(const struct mw_finding_input *in, const struct contest *cont
             ? mw_format("%s shares %s on %s%s", names, where, in->model->nodes[node].host, others)
             : mw_format("%s (%zu ranks) share %s on %s%s", names, ranks.count, where,
                         in->model->nodes[node].host, others));
-    char *origin = mw_origin_words(place);
+    char *origin = mw_origin_words(in, (uint32_t)mw_crowd_first(&ranks));
     char *first = mw_process_words(in->model, (uint32_t)mw_crowd_first(&ranks));
     mw_finding_evidence(finding, mw_format("of the CPUs of %s: %s", first, origin));
     for (size_t i = 0, named = 0; i < contest->takers.count && named < NAMED_MAX; i++)

@@ -78,7 +78,7 @@ class Command(Placed):
         self.assertEqual({path["kind"] for path in node["gpu_nics"]}, {"other-socket", "same-socket"})
         rank = section["ranks"][2]
         self.assertEqual((rank["cpus"], rank["numa"], rank["package"], rank["origin"], rank["parent"]),
-                         ("32", 2, 0, "launcher", "orted"))
+                         ("32", 2, 0, "narrowed", "orted"))
         nic = rank["nics"][0]
         self.assertEqual((nic["name"], nic["numa"], nic["nearest"], nic["farthest"], nic["slit_most"]),
                          ("mlx5_0", 6, "other-socket", "other-socket", 32))
@@ -158,9 +158,9 @@ class Command(Placed):
         machine = MACHINES["epyc"]
         every = machine.cpus()
         for mask, parent, group, later, origin in (
-                (every, every, every, None, "none"), ([0], every, every, None, "launcher"),
+                (every, every, every, None, "none"), ([0], every, every, None, "narrowed"),
                 ([0], [0], every, None, "inherited"), ([0, 1], [0, 1], [0, 1], None, "cgroup"),
-                ([0], [0, 1], [0, 1], None, "launcher"), ([0], None, None, None, "unknown"),
+                ([0], [0, 1], [0, 1], None, "narrowed"), ([0], None, None, None, "unknown"),
                 ([0, 1], every, every, [0], "program")):
             process = f.openmpi(0, 1)
             p.topology(process, machine)
@@ -168,6 +168,21 @@ class Command(Placed):
             p.look(process, later or mask, when=3, time=8 * b.SECOND, parent=parent, group=group)
             rank = self.section(f.finish([process]))["ranks"][0]
             self.assertEqual(rank["origin"], origin, (mask, parent, group))
+
+    def test_who_narrowed(self):
+        """The launcher alone where it says so and nothing else may have done it."""
+        every = MACHINES["epyc"].cpus()
+        for starter, settings, origin in (
+                ("orted", ["OMPI_MCA_orte_bound_at_launch=1"], "launcher"),
+                ("mpirun.openmpi", ["OMPI_MCA_orte_bound_at_launch=1", "OMP_PROC_BIND=FALSE"], "launcher"),
+                ("orted", [], "narrowed"), ("bash", ["OMPI_MCA_orte_bound_at_launch=1"], "narrowed"),
+                ("orted", ["OMPI_MCA_orte_bound_at_launch=1", "OMP_PROC_BIND=close"], "narrowed"),
+                ("orted", ["OMPI_MCA_orte_bound_at_launch=1", "GOMP_CPU_AFFINITY=0"], "narrowed")):
+            process = f.openmpi(0, 1)
+            p.topology(process, MACHINES["epyc"])
+            p.place(process, [0], parent=every, group=every, starter=starter)
+            f.facts(process, *[("env", *setting.split("=")) for setting in settings])
+            self.assertEqual(self.section(f.finish([process]))["ranks"][0]["origin"], origin, (starter, settings))
 
     def test_text(self):
         for name in ("epyc", "flat", "desktop", "switches"):
@@ -384,11 +399,26 @@ class SharedCpu(Placed):
     """C8."""
 
     def test_pinned_to_one(self):
-        for origin, parent, words in (("inherited", [0], "taskset"), ("launcher", MACHINES["desktop"].cpus(), "launcher")):
-            finding = self.only(local(on_one_node(MACHINES["desktop"], [[0], [0]], parent=parent)), "shared-cpu")
+        every = MACHINES["desktop"].cpus()
+        for parent, starter, bind, words in (
+                ([0], "orted", None, "from its launcher orted: taskset, a batch system or a script did that before"),
+                ([0], "bash", None, "from its parent bash: its launcher, a wrapper or a script before it did that"),
+                (every, "orted", None, "its launcher, a wrapper (taskset) or the program itself did that"),
+                (every, "orted", "true", "or the program itself (OMP_PROC_BIND=true) did that")):
+            ranks = on_one_node(MACHINES["desktop"], [[0], [0]], parent=parent, starter=starter)
+            for process in ranks if bind else []:
+                f.facts(process, ("env", "OMP_PROC_BIND", bind))
+            finding = self.only(local(ranks), "shared-cpu")
             self.assertEqual(finding["ranks"], "0-1")
             self.says(finding, "ranks 0-1 (2 ranks) share CPU 0 on node1", words)
-            self.assertTrue(origin)
+            self.assertEqual("without taskset around mpirun" in finding["advice"], "from its launcher" in words)
+
+    def test_bound_by_the_launcher(self):
+        ranks = on_one_node(MACHINES["desktop"], [[0], [0]])
+        for process in ranks:
+            f.facts(process, ("env", "OMPI_MCA_orte_bound_at_launch", "1"))
+        finding = self.only(local(ranks), "shared-cpu")
+        self.says(finding, "its launcher bound it: its parent orted has more CPUs", "--bind-to core")
 
     def test_more_ranks_than_cpus(self):
         machine = MACHINES["desktop"]
