@@ -13,6 +13,7 @@
 #include "analyzer/findings/foreigners.h"
 #include "analyzer/findings/seats.h"
 #include "analyzer/findings/words.h"
+#include "analyzer/model/endpoints.h"
 
 #define BUSY_MIN   50   /* percent of a processor that a foreign process used */
 #define TAKERS_MAX 8192 /* of a node, on which the matching is tried */
@@ -114,8 +115,8 @@ static void say_switches(const struct mw_finding_input *in, const struct mw_crow
     if (!most)
         return;
     char *name = mw_process_words(in->model, who);
-    mw_finding_evidence(finding, mw_format("%s was taken off its CPU %" PRIu64 " times against its "
-                                           "will",
+    mw_finding_evidence(finding, mw_format("%s had %" PRIu64 " involuntary context switches (with "
+                                           "those where it gave way itself, by sched_yield)",
                                            name, most));
     free(name);
 }
@@ -129,7 +130,16 @@ static char *cpus_words(const struct mw_cpus *cpus)
     return words;
 }
 
-static const char *advice_for(const struct mw_rank_place *place, int foreigners)
+/* Does Open MPI call sched_yield while it waits? It does so by itself where its launcher knows of
+ * more ranks than CPUs. */
+static int gives_way(const struct mw_process *process)
+{
+    const char *asked = mw_process_fact(process, "env", "OMPI_MCA_mpi_yield_when_idle");
+    return !strcmp(*asked ? asked : mw_process_fact(process, "env", "OMPI_MCA_mpi_oversubscribe"),
+                   "1");
+}
+
+static const char *advice_for(const struct mw_rank_place *place, int foreigners, int yields)
 {
     int launched = mw_launcher_named(place->first->parent);
     if (foreigners)
@@ -143,8 +153,10 @@ static const char *advice_for(const struct mw_rank_place *place, int foreigners)
                "not "
                "show this limit.";
     if (place->origin == MW_MASK_NONE)
-        return "Start no more ranks than the node has CPUs, or use more nodes. Where it must be, "
-               "let ranks give way while they wait: --mca mpi_yield_when_idle 1 (Open MPI).";
+        return yields ? "Start no more ranks than the node has CPUs, or use more nodes."
+                      : "Start no more ranks than the node has CPUs, or use more nodes. Where it "
+                        "must be, let ranks give way while they wait: --mca mpi_yield_when_idle 1 "
+                        "(Open MPI).";
     if (place->origin == MW_MASK_INHERITED || place->origin == MW_MASK_NARROWED)
         return "Find out who did it, and let each rank have CPUs of its own: the launcher's "
                "options "
@@ -182,6 +194,8 @@ static void report(const struct mw_finding_input *in, const struct contest *cont
             ? mw_format("%s shares %s on %s%s", names, where, in->model->nodes[node].host, others)
             : mw_format("%s (%zu ranks) share %s on %s%s", names, ranks.count, where,
                         in->model->nodes[node].host, others));
+    const struct mw_process *process =
+        mw_trace_process(in->model->trace, (uint32_t)mw_crowd_first(&ranks));
     char *origin = mw_origin_words(in, (uint32_t)mw_crowd_first(&ranks));
     char *first = mw_process_words(in->model, (uint32_t)mw_crowd_first(&ranks));
     mw_finding_evidence(finding, mw_format("of the CPUs of %s: %s", first, origin));
@@ -191,7 +205,7 @@ static void report(const struct mw_finding_input *in, const struct contest *cont
             named++;
         }
     say_switches(in, &ranks, finding);
-    finding->advice = mw_text_copy(advice_for(place, foreigners > 0));
+    finding->advice = mw_text_copy(advice_for(place, foreigners > 0, gives_way(process)));
     mw_crowd_give(&ranks, finding);
     free(names);
     free(where);

@@ -423,8 +423,20 @@ class SharedCpu(Placed):
     def test_more_ranks_than_cpus(self):
         machine = MACHINES["desktop"]
         finding = self.only(local(on_one_node(machine, [machine.cpus()] * 9, involuntary=77)), "shared-cpu")
-        self.says(finding, "ranks 0-8 (9 ranks) share 8 CPUs (0-7)", "nobody bound it", "77 times")
+        self.says(finding, "ranks 0-8 (9 ranks) share 8 CPUs (0-7)", "nobody bound it",
+                  "had 77 involuntary context switches (with those where it gave way itself", "mpi_yield_when_idle 1")
         self.none(local(on_one_node(machine, [machine.cpus()] * 8)))
+
+    def test_it_gives_way_already(self):
+        """Open MPI's launcher lets ranks yield where it knows of more than there are CPUs."""
+        machine = MACHINES["desktop"]
+        for setting in ("OMPI_MCA_mpi_oversubscribe", "OMPI_MCA_mpi_yield_when_idle"):
+            ranks = on_one_node(machine, [machine.cpus()] * 9)
+            for process in ranks:
+                f.facts(process, ("env", setting, "1"))
+            finding = self.only(local(ranks), "shared-cpu")
+            self.says(finding, "Start no more ranks")
+            self.assertNotIn("mpi_yield_when_idle", finding["advice"])
 
     def test_some_of_them(self):
         """Ranks 1 to 3 have two CPUs; the others are fine."""
