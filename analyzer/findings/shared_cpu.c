@@ -15,7 +15,7 @@
 #include "analyzer/findings/words.h"
 #include "analyzer/model/endpoints.h"
 
-#define BUSY_MIN   50   /* percent of a processor that a foreign process used */
+#define BUSY_MIN   30   /* percent of a processor that foreign processes used in sum */
 #define TAKERS_MAX 8192 /* of a node, on which the matching is tried */
 #define NAMED_MAX  4
 
@@ -24,6 +24,7 @@ struct taker {
     uint32_t process;                 /* a rank; or who saw the foreign one */
     const struct mw_foreign *foreign; /* NULL: a rank */
     struct mw_cpus cpus;              /* on which it may run */
+    size_t seats;                     /* processors that it wants; 0: it shares one with others */
 };
 
 struct contest {
@@ -63,7 +64,68 @@ static void add_ranks(const struct mw_finding_input *in, struct contest *contest
     for (uint32_t p = 0; p < in->model->process_count; p++)
         if (mw_seated(in, p, node) && contest->takers.count < TAKERS_MAX)
             *mw_vector_add(&contest->takers) =
-                (struct taker){p, NULL, mw_cpus_copy(&in->placements->places[p].seat.cpus)};
+                (struct taker){p, NULL, mw_cpus_copy(&in->placements->places[p].seat.cpus), 1};
+}
+
+/* What processes of others took of a set of CPUs. */
+struct demand {
+    struct mw_cpus cpus;
+    uint64_t busy; /* percent of a processor */
+    size_t seats;  /* that were given to takers */
+};
+struct demands {
+    MW_VECTOR(struct demand) list;
+};
+
+static struct demand *demand_for(struct demands *demands, const struct mw_cpus *cpus)
+{
+    for (size_t i = 0; i < demands->list.count; i++)
+        if (mw_cpus_equal(&demands->list.at[i].cpus, cpus))
+            return &demands->list.at[i];
+    struct demand *demand = mw_vector_add(&demands->list);
+    demand->cpus = mw_cpus_copy(cpus);
+    return demand;
+}
+
+/* A processor for each whole one that they took, and one for a rest that is worth it. */
+static size_t seats_for(uint64_t busy)
+{
+    return (size_t)((busy + 100 - BUSY_MIN) / 100);
+}
+
+static struct mw_cpus foreign_cpus(const struct mw_foreign *foreign)
+{
+    struct mw_cpus cpus = {0};
+    for (size_t r = 0; r < foreign->cpu_runs; r++)
+        mw_cpus_add(&cpus, foreign->cpus[r].first, foreign->cpus[r].count);
+    if (!mw_cpus_count(&cpus) && foreign->cpu >= 0)
+        mw_cpus_add(&cpus, (uint64_t)foreign->cpu, 1);
+    return cpus;
+}
+
+static void demand_add(struct demands *demands, const struct mw_foreign *foreign)
+{
+    struct mw_cpus cpus = foreign_cpus(foreign);
+    if (mw_cpus_count(&cpus))
+        demand_for(demands, &cpus)->busy += foreign->busy;
+    mw_cpus_free(&cpus);
+}
+
+/* Nobody is a taker whose demand was not worth a processor. Of several who share one, the first
+ * takes it; the others are named with him. */
+static void add_foreigner(struct contest *contest, struct demands *demands, uint32_t process,
+                          const struct mw_foreign *foreign)
+{
+    struct mw_cpus cpus = foreign_cpus(foreign);
+    struct demand *demand = mw_cpus_count(&cpus) ? demand_for(demands, &cpus) : NULL;
+    if (!demand || !seats_for(demand->busy) || contest->takers.count >= TAKERS_MAX) {
+        mw_cpus_free(&cpus);
+        return;
+    }
+    size_t left = seats_for(demand->busy) - demand->seats, most = (foreign->busy + 99) / 100;
+    size_t seats = most < left ? most : left;
+    demand->seats += seats;
+    *mw_vector_add(&contest->takers) = (struct taker){process, foreign, cpus, seats};
 }
 
 /* Processes of others that were busy when it was looked last. */
@@ -71,20 +133,16 @@ static void add_foreigners(const struct mw_finding_input *in, struct contest *co
                            uint32_t process)
 {
     const struct mw_placement *last = in->placements->places[process].last;
-    for (size_t i = 0; last && i < last->foreign_count; i++) {
-        const struct mw_foreign *foreign = &last->foreign[i];
-        struct mw_cpus cpus = {0};
-        if (mw_foreign_is_ours(in->model, process, foreign))
-            continue;
-        for (size_t r = 0; r < foreign->cpu_runs; r++)
-            mw_cpus_add(&cpus, foreign->cpus[r].first, foreign->cpus[r].count);
-        if (!mw_cpus_count(&cpus) && foreign->cpu >= 0)
-            mw_cpus_add(&cpus, (uint64_t)foreign->cpu, 1);
-        if (foreign->busy >= BUSY_MIN && mw_cpus_count(&cpus) && contest->takers.count < TAKERS_MAX)
-            *mw_vector_add(&contest->takers) = (struct taker){process, foreign, cpus};
-        else
-            mw_cpus_free(&cpus);
-    }
+    struct demands demands = {0};
+    for (size_t i = 0; i < last->foreign_count; i++)
+        if (!mw_foreign_is_ours(in->model, process, &last->foreign[i]))
+            demand_add(&demands, &last->foreign[i]);
+    for (size_t i = 0; i < last->foreign_count; i++)
+        if (!mw_foreign_is_ours(in->model, process, &last->foreign[i]))
+            add_foreigner(contest, &demands, process, &last->foreign[i]);
+    for (size_t i = 0; i < demands.list.count; i++)
+        mw_cpus_free(&demands.list.at[i].cpus);
+    free(demands.list.at);
 }
 
 /* --- words ------------------------------------------------------------------------------------ */
@@ -252,8 +310,10 @@ static void find_on_node(const struct mw_finding_input *in, uint32_t node, struc
     unsigned char *told = mw_alloc(contest.takers.count, 1),
                   *lost = mw_alloc(contest.takers.count, 1);
     for (size_t i = 0; i < contest.takers.count; i++) {
-        memset(contest.tried, 0, MW_CPUS_MAX);
-        lost[i] = !settle(&contest, i);
+        for (size_t seat = 0; seat < contest.takers.at[i].seats; seat++) {
+            memset(contest.tried, 0, MW_CPUS_MAX);
+            lost[i] |= !settle(&contest, i);
+        }
     }
     for (size_t i = 0; i < contest.takers.count; i++) {
         memset(contest.tried, 0, MW_CPUS_MAX);

@@ -506,8 +506,33 @@ class SharedCpu(Placed):
                    foreign=[{"pid": 5, "parent": 1, "name": "x", "cpu": 1, "busy": 99, "same_user": 1}])
             self.assertEqual(len(self.findings(local(ranks))), number)
 
+    def several(self, masks, *busy, **process):
+        ranks = on_one_node(MACHINES["desktop"], masks)
+        p.look(ranks[0], masks[0], when=3, time=8 * b.SECOND + 1, parent=MACHINES["desktop"].cpus(),
+               foreign=[{"pid": 7 + n, "name": "make", "cpu": 1, "busy": share, "same_user": 1, "parent": 3, **process}
+                        for n, share in enumerate(busy)])
+        return local(ranks)
+
+    def test_a_fair_share_is_less_than_half(self):
+        """The kernel gives a rank and a spinner on one CPU 50 % each, rounded down 49 %."""
+        self.says(self.only(self.foreign([[0], [1]], busy=49), "shared-cpu"), "used 49 % of CPU 0")
+        self.none(self.several([[0], [1]], 29))
+
+    def test_they_add_up(self):
+        finding = self.only(self.several([[0], [1]], 20, 20), "shared-cpu")
+        self.says(finding, "with 2 busy processes of others", "process 7 (make)", "process 8 (make)")
+        self.none(self.several([[0], [1]], 10, 19))
+
+    def test_more_demand_than_cpus(self):
+        """Nobody is bound: only what does not fit in sum is a finding."""
+        every = MACHINES["desktop"].cpus()  # 8
+        for ranks, busy, expected in ((7, [60, 60], 0), (7, [70, 70], 1), (7, [99], 0), (8, [29], 0), (8, [30], 1),
+                                      (4, [99] * 4, 0), (4, [99] * 5, 1), (5, [290], 0), (5, [390], 1)):
+            found = self.findings(self.several([every] * ranks, *busy, cpus=runs(every)))
+            self.assertEqual([finding["id"] for finding in found], ["shared-cpu"] * expected, (ranks, busy))
+
     def test_it_does_not_matter(self):
-        self.none(self.foreign([[0], [1]], busy=30))
+        self.none(self.foreign([[0], [1]], busy=29))
         self.none(self.foreign([[0], [1]], cpu=8))
         self.none(self.foreign([[0, 1], [0, 1]], cpu=8))
         self.none(self.foreign([[0], [1]], cpus=runs([0, 5])))  # it can go elsewhere
