@@ -7,9 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/analysis/exchange.h"
 #include "analyzer/analysis/launchers.h"
 #include "analyzer/findings/words.h"
 
+#define SPAN_MIN    1000000000 /* ns */
+#define TICK_NS     10000000.0
 #define SAMPLES_MIN 8 /* large messages of a group */
 
 int mw_seated(const struct mw_finding_input *in, uint32_t process, uint32_t node)
@@ -99,6 +102,29 @@ char *mw_origin_words(const struct mw_finding_input *in, uint32_t process)
     default:
         return mw_text_copy("who set them is not known");
     }
+}
+
+static uint64_t look_ticks(const struct mw_placement *look)
+{
+    uint64_t ticks = 0;
+    for (size_t i = 0; i < look->thread_count; i++)
+        ticks += look->threads[i].ticks;
+    return ticks;
+}
+
+int64_t mw_cpu_share(const struct mw_finding_input *in, uint32_t process)
+{
+    const struct mw_rank_place *place = &in->placements->places[process];
+    const struct mw_clock *clock = in->exchange->clock;
+    if (!place->last || !place->first->thread_count || !place->last->thread_count ||
+        !mw_clock_knows(clock, process))
+        return -1;
+    int64_t span = mw_clock_ns(clock, process, place->last->time) -
+                   mw_clock_ns(clock, process, place->first->time);
+    uint64_t before = look_ticks(place->first), after = look_ticks(place->last);
+    if (span < SPAN_MIN || after < before)
+        return -1;
+    return (int64_t)((double)(after - before) * TICK_NS * 100 / (double)span);
 }
 
 /* Over the network, as far as is known. */

@@ -17,6 +17,8 @@
 
 #define BUSY_MIN   30   /* percent of a processor that foreign processes used in sum */
 #define TAKERS_MAX 8192 /* of a node, on which the matching is tried */
+#define ASLEEP_MAX 1    /* percent of a processor: even one rank of fifty that poll has more */
+#define IDLE_MAX   25 /* percent of its equal part of the processors that a rank that sleeps used */
 #define NAMED_MAX  4
 
 /* Somebody who wants a processor: a rank, or a busy process of others. */
@@ -59,10 +61,17 @@ static int settle(struct contest *contest, size_t taker)
 
 /* --- who is on a node ------------------------------------------------------------------------- */
 
+/* Ranks that sleep, as with a library that waits for interrupts, need no processor of their own. */
+static int sleeps(const struct mw_finding_input *in, uint32_t process)
+{
+    int64_t share = mw_cpu_share(in, process);
+    return share >= 0 && share <= ASLEEP_MAX;
+}
+
 static void add_ranks(const struct mw_finding_input *in, struct contest *contest, uint32_t node)
 {
     for (uint32_t p = 0; p < in->model->process_count; p++)
-        if (mw_seated(in, p, node) && contest->takers.count < TAKERS_MAX)
+        if (mw_seated(in, p, node) && !sleeps(in, p) && contest->takers.count < TAKERS_MAX)
             *mw_vector_add(&contest->takers) =
                 (struct taker){p, NULL, mw_cpus_copy(&in->placements->places[p].seat.cpus), 1};
 }
@@ -225,6 +234,25 @@ static const char *advice_for(const struct mw_rank_place *place, int foreigners,
            "hand.";
 }
 
+/* Did all ranks use little of what each would have had of the processors? Then none polled. */
+static int is_idle(const struct mw_finding_input *in, const struct contest *contest,
+                   const unsigned char *shares, const struct mw_cpus *cpus)
+{
+    size_t sharers = 0;
+    int64_t most = 0;
+    for (size_t i = 0; i < contest->takers.count; i++) {
+        const struct taker *taker = &contest->takers.at[i];
+        if (!shares[i])
+            continue;
+        sharers++;
+        int64_t share = taker->foreign ? 0 : mw_cpu_share(in, taker->process);
+        if (share < 0)
+            return 0;
+        most = share > most ? share : most;
+    }
+    return (uint64_t)most * sharers < IDLE_MAX * mw_cpus_count(cpus);
+}
+
 /* Those who share `cpus`: ranks as a crowd, and busy processes of others. */
 static void report(const struct mw_finding_input *in, const struct contest *contest, uint32_t node,
                    const unsigned char *shares, const struct mw_cpus *cpus, struct mw_findings *out)
@@ -291,7 +319,7 @@ static void report_around(const struct mw_finding_input *in, struct contest *con
     /* Others who may run nowhere else take part, too. */
     for (size_t i = 0; i < contest->takers.count; i++)
         shares[i] = shares[i] || mw_cpus_within(&contest->takers.at[i].cpus, &cpus);
-    if (fresh)
+    if (fresh && !is_idle(in, contest, shares, &cpus))
         report(in, contest, node, shares, &cpus, out);
     for (size_t i = 0; i < contest->takers.count; i++)
         told[i] |= shares[i];

@@ -438,6 +438,25 @@ class SharedCpu(Placed):
             self.says(finding, "Start no more ranks")
             self.assertNotIn("mpi_yield_when_idle", finding["advice"])
 
+    def used(self, masks, *shares):
+        """Ranks that used so many percent of a processor between their looks."""
+        ranks = on_one_node(MACHINES["desktop"], masks)
+        for process, share in zip(ranks, shares):
+            for when, time, ticks in ((1, 2000, 50), (3, 8 * b.SECOND, 50 + 8 * share)):
+                p.look(process, masks[process.rank], when=when, time=time,
+                       thread=[{"tid": 1, "ticks": ticks, "mpi": 1}])
+        return local(ranks)
+
+    def test_ranks_that_sleep(self):
+        """They wait in the kernel, and need no CPU of their own."""
+        every = MACHINES["desktop"].cpus()  # 8
+        for masks, shares, number in (([[0]] * 3, [0, 1, 0], 0), ([[0]] * 3, [0, 99, 1], 0), ([[0]] * 2, [5, 4], 0),
+                                      ([[0]] * 2, [50, 49], 1), ([[0]] * 3, [1, 49, 50], 1), ([[0]] * 2, [50], 1),
+                                      ([[0]] * 20, [5] * 20, 1), ([every] * 16, [10] * 16, 0),
+                                      ([every] * 16, [50] * 16, 1)):
+            found = self.findings(self.used(masks, *shares))
+            self.assertEqual([finding["id"] for finding in found], ["shared-cpu"] * number, (masks, shares))
+
     def test_some_of_them(self):
         """Ranks 1 to 3 have two CPUs; the others are fine."""
         masks = [[0], [2, 3], [2], [3], [4, 5], [4, 5]]
