@@ -4,15 +4,19 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
+#include "analyzer/analysis/launchers.h"
 #include "analyzer/analysis/transports.h"
+#include "analyzer/model/endpoints.h"
 
 const char *mw_mask_origin_word(enum mw_mask_origin origin)
 {
     static const char *const words[] = {
-        [MW_MASK_UNKNOWN] = "unknown",   [MW_MASK_NONE] = "none",
-        [MW_MASK_LAUNCHER] = "launcher", [MW_MASK_INHERITED] = "inherited",
-        [MW_MASK_CGROUP] = "cgroup",     [MW_MASK_PROGRAM] = "program"};
+        [MW_MASK_UNKNOWN] = "unknown",     [MW_MASK_NONE] = "none",
+        [MW_MASK_LAUNCHER] = "launcher",   [MW_MASK_NARROWED] = "narrowed",
+        [MW_MASK_INHERITED] = "inherited", [MW_MASK_CGROUP] = "cgroup",
+        [MW_MASK_PROGRAM] = "program"};
     return words[origin];
 }
 
@@ -39,12 +43,37 @@ static enum mw_mask_origin origin_of(const struct mw_cpus *all, const struct mw_
     if (!mw_cpus_count(parent))
         return MW_MASK_UNKNOWN;
     if (!mw_cpus_equal(mask, parent))
-        return MW_MASK_LAUNCHER;
+        return MW_MASK_NARROWED;
     return all_known ? MW_MASK_INHERITED : MW_MASK_UNKNOWN;
+}
+
+const char *mw_mask_variable(const struct mw_process *process, const char **value)
+{
+    static const char *const names[] = {"OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY",
+                                        "KMP_AFFINITY"};
+    static const char *const off[] = {"", "false", "disabled", "none"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        size_t o = 0, count = sizeof off / sizeof *off;
+        *value = mw_process_fact(process, "env", names[i]);
+        while (o < count && strcasecmp(*value, off[o]) != 0)
+            o++;
+        if (o == count)
+            return names[i];
+    }
+    return NULL;
+}
+
+/* Did nobody else set what a process was found with? */
+static int launcher_bound(const struct mw_process *process, const struct mw_placement *first)
+{
+    const char *value;
+    return mw_launcher_named(first->parent) && !mw_mask_variable(process, &value) &&
+           !strcmp(mw_process_fact(process, "env", "OMPI_MCA_orte_bound_at_launch"), "1");
 }
 
 /* What was first seen tells who set it; what came later was the program. */
 static enum mw_mask_origin place_origin(const struct mw_hardware *hardware,
+                                        const struct mw_process *process,
                                         const struct mw_placement *first,
                                         const struct mw_placement *last)
 {
@@ -55,6 +84,8 @@ static enum mw_mask_origin place_origin(const struct mw_hardware *hardware,
     enum mw_mask_origin origin = mw_cpus_equal(&mask, &later)
                                      ? origin_of(&hardware->cpus, &mask, &parent, &group)
                                      : MW_MASK_PROGRAM;
+    if (origin == MW_MASK_NARROWED && launcher_bound(process, first))
+        origin = MW_MASK_LAUNCHER;
     mw_cpus_free(&mask);
     mw_cpus_free(&later);
     mw_cpus_free(&parent);
@@ -70,7 +101,7 @@ static void place_looks(struct mw_rank_place *place, const struct mw_hardware *h
     place->first = &process->placements[0];
     place->last = &process->placements[process->placement_count - 1];
     place->seat = mw_seat_of(hardware, place->last->cpus, place->last->cpu_runs);
-    place->origin = place_origin(hardware, place->first, place->last);
+    place->origin = place_origin(hardware, process, place->first, place->last);
     for (size_t i = 0; i < process->placement_count; i++)
         if (process->placements[i].node >= 0)
             mw_cpus_add(&place->numa_seen, (uint64_t)process->placements[i].node, 1);

@@ -18,13 +18,17 @@ struct mw_way;
 enum mw_mask_origin {
     MW_MASK_UNKNOWN,
     MW_MASK_NONE,      /* nobody: it may use all of the node's */
-    MW_MASK_LAUNCHER,  /* it has fewer than its parent: who started it bound it */
+    MW_MASK_LAUNCHER,  /* its launcher, which is its parent, says that it bound it */
+    MW_MASK_NARROWED,  /* it has others than its parent: its launcher, a wrapper that became it
+                          (taskset), or the program before MPI_Init */
     MW_MASK_INHERITED, /* it has those of its parent, who has not all: taskset, a batch system, a
                           script that was bound */
     MW_MASK_CGROUP,    /* the cpuset of its control group: a container, a batch system */
     MW_MASK_PROGRAM,   /* changed after MPI_Init: the program or a library of it */
 };
 const char *mw_mask_origin_word(enum mw_mask_origin origin); /* "launcher". Static. */
+/* A variable by which the program's OpenMP runtime binds its main thread; NULL: none is set. */
+const char *mw_mask_variable(const struct mw_process *process, const char **value);
 
 /* A device that a process used. */
 struct mw_near {

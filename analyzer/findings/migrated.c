@@ -47,7 +47,7 @@ static void find(const struct mw_finding_input *in, struct mw_findings *out)
             mw_crowd_add(&crowd, p);
     if (crowd.count) {
         char *share = mw_crowd_share(&crowd);
-        char *origin = mw_origin_words(&in->placements->places[mw_crowd_first(&crowd)]);
+        char *origin = mw_origin_words(in, (uint32_t)mw_crowd_first(&crowd));
         struct mw_finding *finding = mw_finding_add(
             out, "migrated", MW_WARNING, mw_format("%s moved between NUMA nodes", share));
         for (uint32_t p = 0, named = 0; p < in->model->process_count && named < NAMED_MAX; p++)

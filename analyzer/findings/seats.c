@@ -7,8 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/analysis/exchange.h"
+#include "analyzer/analysis/launchers.h"
 #include "analyzer/findings/words.h"
 
+#define SPAN_MIN    1000000000 /* ns */
+#define TICK_NS     10000000.0
 #define SAMPLES_MIN 8 /* large messages of a group */
 
 int mw_seated(const struct mw_finding_input *in, uint32_t process, uint32_t node)
@@ -57,8 +61,21 @@ char *mw_seats_words(const struct mw_finding_input *in, const uint32_t *processe
     return words;
 }
 
-char *mw_origin_words(const struct mw_rank_place *place)
+static char *narrowed_words(const struct mw_process *process, const char *parent)
 {
+    const char *value, *variable = mw_mask_variable(process, &value);
+    return variable
+               ? mw_format("its launcher, a wrapper (taskset) or the program itself (%s=%s) did "
+                           "that: its parent %s has other CPUs",
+                           variable, value, parent)
+               : mw_format("its launcher, a wrapper (taskset) or the program itself did that: "
+                           "its parent %s has other CPUs",
+                           parent);
+}
+
+char *mw_origin_words(const struct mw_finding_input *in, uint32_t process)
+{
+    const struct mw_rank_place *place = &in->placements->places[process];
     const char *parent = place->first->parent;
     const char *who = *parent ? parent : "its parent";
     switch (place->origin) {
@@ -66,9 +83,16 @@ char *mw_origin_words(const struct mw_rank_place *place)
         return mw_text_copy("nobody bound it: it may run on all CPUs of the node");
     case MW_MASK_LAUNCHER:
         return mw_format("its launcher bound it: its parent %s has more CPUs", who);
+    case MW_MASK_NARROWED:
+        return narrowed_words(mw_trace_process(in->model->trace, process), who);
     case MW_MASK_INHERITED:
-        return mw_format("it has them from its parent %s: taskset, a batch system or a script did "
-                         "that before",
+        return mw_launcher_named(parent)
+                   ? mw_format("it has them from its launcher %s: taskset, a batch system or a "
+                               "script did that before",
+                               who)
+                   : mw_format(
+                         "it has them from its parent %s: its launcher, a wrapper or a script "
+                         "before it did that",
                          who);
     case MW_MASK_CGROUP:
         return mw_text_copy("they are the cpuset of its control group: a container's or a batch "
@@ -78,6 +102,29 @@ char *mw_origin_words(const struct mw_rank_place *place)
     default:
         return mw_text_copy("who set them is not known");
     }
+}
+
+static uint64_t look_ticks(const struct mw_placement *look)
+{
+    uint64_t ticks = 0;
+    for (size_t i = 0; i < look->thread_count; i++)
+        ticks += look->threads[i].ticks;
+    return ticks;
+}
+
+int64_t mw_cpu_share(const struct mw_finding_input *in, uint32_t process)
+{
+    const struct mw_rank_place *place = &in->placements->places[process];
+    const struct mw_clock *clock = in->exchange->clock;
+    if (!place->last || !place->first->thread_count || !place->last->thread_count ||
+        !mw_clock_knows(clock, process))
+        return -1;
+    int64_t span = mw_clock_ns(clock, process, place->last->time) -
+                   mw_clock_ns(clock, process, place->first->time);
+    uint64_t before = look_ticks(place->first), after = look_ticks(place->last);
+    if (span < SPAN_MIN || after < before)
+        return -1;
+    return (int64_t)((double)(after - before) * TICK_NS * 100 / (double)span);
 }
 
 /* Over the network, as far as is known. */

@@ -14,8 +14,11 @@ int mw_seated(const struct mw_finding_input *in, uint32_t process, uint32_t node
 char *mw_part_words(const struct mw_hardware *hardware, int64_t numa, int64_t package);
 /* The NUMA nodes of processes of one node: "NUMA nodes 0-3 (socket 0)". */
 char *mw_seats_words(const struct mw_finding_input *in, const uint32_t *processes, size_t count);
-/* Who bound a process, as the end of a sentence: "by the launcher (orted)". */
-char *mw_origin_words(const struct mw_rank_place *place);
+/* Who bound a process: "its launcher bound it: its parent orted has more CPUs". */
+char *mw_origin_words(const struct mw_finding_input *in, uint32_t process);
+/* Percent of one processor that a process used between its first look and its last; -1: not known,
+ * as where that is less than a second. */
+int64_t mw_cpu_share(const struct mw_finding_input *in, uint32_t process);
 /* What was measured of the large messages that each process sent or received over the network. */
 struct mw_rank_rate {
     uint64_t bytes, time, samples; /* time: ns in which one was awaited */

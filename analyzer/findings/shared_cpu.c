@@ -9,11 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/analysis/launchers.h"
+#include "analyzer/findings/foreigners.h"
 #include "analyzer/findings/seats.h"
 #include "analyzer/findings/words.h"
+#include "analyzer/model/endpoints.h"
 
-#define BUSY_MIN   50   /* percent of a processor that a foreign process used */
+#define BUSY_MIN   30   /* percent of a processor that foreign processes used in sum */
 #define TAKERS_MAX 8192 /* of a node, on which the matching is tried */
+#define ASLEEP_MAX 1    /* percent of a processor: even one rank of fifty that poll has more */
+#define IDLE_MAX   25 /* percent of its equal part of the processors that a rank that sleeps used */
 #define NAMED_MAX  4
 
 /* Somebody who wants a processor: a rank, or a busy process of others. */
@@ -21,6 +26,7 @@ struct taker {
     uint32_t process;                 /* a rank; or who saw the foreign one */
     const struct mw_foreign *foreign; /* NULL: a rank */
     struct mw_cpus cpus;              /* on which it may run */
+    size_t seats;                     /* processors that it wants; 0: it shares one with others */
 };
 
 struct contest {
@@ -55,46 +61,110 @@ static int settle(struct contest *contest, size_t taker)
 
 /* --- who is on a node ------------------------------------------------------------------------- */
 
+/* Ranks that sleep, as with a library that waits for interrupts, need no processor of their own. */
+static int sleeps(const struct mw_finding_input *in, uint32_t process)
+{
+    int64_t share = mw_cpu_share(in, process);
+    return share >= 0 && share <= ASLEEP_MAX;
+}
+
 static void add_ranks(const struct mw_finding_input *in, struct contest *contest, uint32_t node)
 {
     for (uint32_t p = 0; p < in->model->process_count; p++)
-        if (mw_seated(in, p, node) && contest->takers.count < TAKERS_MAX)
+        if (mw_seated(in, p, node) && !sleeps(in, p) && contest->takers.count < TAKERS_MAX)
             *mw_vector_add(&contest->takers) =
-                (struct taker){p, NULL, mw_cpus_copy(&in->placements->places[p].seat.cpus)};
+                (struct taker){p, NULL, mw_cpus_copy(&in->placements->places[p].seat.cpus), 1};
 }
 
-/* Foreign processes that were busy when it was looked last. */
+/* What processes of others took of a set of CPUs. */
+struct demand {
+    struct mw_cpus cpus;
+    uint64_t busy; /* percent of a processor */
+    size_t seats;  /* that were given to takers */
+};
+struct demands {
+    MW_VECTOR(struct demand) list;
+};
+
+static struct demand *demand_for(struct demands *demands, const struct mw_cpus *cpus)
+{
+    for (size_t i = 0; i < demands->list.count; i++)
+        if (mw_cpus_equal(&demands->list.at[i].cpus, cpus))
+            return &demands->list.at[i];
+    struct demand *demand = mw_vector_add(&demands->list);
+    demand->cpus = mw_cpus_copy(cpus);
+    return demand;
+}
+
+/* A processor for each whole one that they took, and one for a rest that is worth it. */
+static size_t seats_for(uint64_t busy)
+{
+    return (size_t)((busy + 100 - BUSY_MIN) / 100);
+}
+
+static struct mw_cpus foreign_cpus(const struct mw_foreign *foreign)
+{
+    struct mw_cpus cpus = {0};
+    for (size_t r = 0; r < foreign->cpu_runs; r++)
+        mw_cpus_add(&cpus, foreign->cpus[r].first, foreign->cpus[r].count);
+    if (!mw_cpus_count(&cpus) && foreign->cpu >= 0)
+        mw_cpus_add(&cpus, (uint64_t)foreign->cpu, 1);
+    return cpus;
+}
+
+static void demand_add(struct demands *demands, const struct mw_foreign *foreign)
+{
+    struct mw_cpus cpus = foreign_cpus(foreign);
+    if (mw_cpus_count(&cpus))
+        demand_for(demands, &cpus)->busy += foreign->busy;
+    mw_cpus_free(&cpus);
+}
+
+/* Nobody is a taker whose demand was not worth a processor. Of several who share one, the first
+ * takes it; the others are named with him. */
+static void add_foreigner(struct contest *contest, struct demands *demands, uint32_t process,
+                          const struct mw_foreign *foreign)
+{
+    struct mw_cpus cpus = foreign_cpus(foreign);
+    struct demand *demand = mw_cpus_count(&cpus) ? demand_for(demands, &cpus) : NULL;
+    if (!demand || !seats_for(demand->busy) || contest->takers.count >= TAKERS_MAX) {
+        mw_cpus_free(&cpus);
+        return;
+    }
+    size_t left = seats_for(demand->busy) - demand->seats, most = (foreign->busy + 99) / 100;
+    size_t seats = most < left ? most : left;
+    demand->seats += seats;
+    *mw_vector_add(&contest->takers) = (struct taker){process, foreign, cpus, seats};
+}
+
+/* Processes of others that were busy when it was looked last. */
 static void add_foreigners(const struct mw_finding_input *in, struct contest *contest,
                            uint32_t process)
 {
     const struct mw_placement *last = in->placements->places[process].last;
-    for (size_t i = 0; last && i < last->foreign_count; i++) {
-        const struct mw_foreign *foreign = &last->foreign[i];
-        struct mw_cpus cpus = {0};
-        for (size_t r = 0; r < foreign->cpu_runs; r++)
-            mw_cpus_add(&cpus, foreign->cpus[r].first, foreign->cpus[r].count);
-        if (!mw_cpus_count(&cpus) && foreign->cpu >= 0)
-            mw_cpus_add(&cpus, (uint64_t)foreign->cpu, 1);
-        if (foreign->busy >= BUSY_MIN && mw_cpus_count(&cpus) && contest->takers.count < TAKERS_MAX)
-            *mw_vector_add(&contest->takers) = (struct taker){process, foreign, cpus};
-        else
-            mw_cpus_free(&cpus);
-    }
+    struct demands demands = {0};
+    for (size_t i = 0; i < last->foreign_count; i++)
+        if (!mw_foreign_is_ours(in->model, process, &last->foreign[i]))
+            demand_add(&demands, &last->foreign[i]);
+    for (size_t i = 0; i < last->foreign_count; i++)
+        if (!mw_foreign_is_ours(in->model, process, &last->foreign[i]))
+            add_foreigner(contest, &demands, process, &last->foreign[i]);
+    for (size_t i = 0; i < demands.list.count; i++)
+        mw_cpus_free(&demands.list.at[i].cpus);
+    free(demands.list.at);
 }
 
 /* --- words ------------------------------------------------------------------------------------ */
 
 static char *foreign_words(const struct mw_finding_input *in, const struct taker *taker)
 {
-    const struct mw_process *process = mw_trace_process(in->model->trace, taker->process);
     const struct mw_foreign *foreign = taker->foreign;
-    const char *slash = strrchr(process->exe, '/'), *own = slash ? slash + 1 : process->exe;
-    int orphan = foreign->parent <= 1 && foreign->same_user && *foreign->name &&
-                 !strncmp(own, foreign->name, strlen(foreign->name));
-    return mw_format("process %" PRIu64 " (%s) of %s used %" PRIu64 " %% of CPU %" PRId64 "%s",
-                     foreign->pid, foreign->name,
-                     foreign->same_user ? "the same user" : "another user", foreign->busy,
-                     foreign->cpu, orphan ? ": left over from an earlier run of this program" : "");
+    int orphan = foreign->parent <= 1 && foreign->same_user &&
+                 mw_foreign_is_namesake(in->model, taker->process, foreign);
+    return mw_format(
+        "process %" PRIu64 " (%s) of %s used %" PRIu64 " %% of CPU %" PRId64 "%s", foreign->pid,
+        foreign->name, foreign->same_user ? "the same user" : "another user", foreign->busy,
+        foreign->cpu, orphan ? "; it has this program's name, and its parent has ended" : "");
 }
 
 static void say_switches(const struct mw_finding_input *in, const struct mw_crowd *crowd,
@@ -112,8 +182,8 @@ static void say_switches(const struct mw_finding_input *in, const struct mw_crow
     if (!most)
         return;
     char *name = mw_process_words(in->model, who);
-    mw_finding_evidence(finding, mw_format("%s was taken off its CPU %" PRIu64 " times against its "
-                                           "will",
+    mw_finding_evidence(finding, mw_format("%s had %" PRIu64 " involuntary context switches (with "
+                                           "those where it gave way itself, by sched_yield)",
                                            name, most));
     free(name);
 }
@@ -127,24 +197,60 @@ static char *cpus_words(const struct mw_cpus *cpus)
     return words;
 }
 
-static const char *advice_for(const struct mw_rank_place *place, int foreigners)
+/* Does Open MPI call sched_yield while it waits? It does so by itself where its launcher knows of
+ * more ranks than CPUs. */
+static int gives_way(const struct mw_process *process)
 {
+    const char *asked = mw_process_fact(process, "env", "OMPI_MCA_mpi_yield_when_idle");
+    return !strcmp(*asked ? asked : mw_process_fact(process, "env", "OMPI_MCA_mpi_oversubscribe"),
+                   "1");
+}
+
+static const char *advice_for(const struct mw_rank_place *place, int foreigners, int yields)
+{
+    int launched = mw_launcher_named(place->first->parent);
     if (foreigners)
         return "End what does not belong there (an earlier run's left-over processes?), or take "
                "other "
                "CPUs: ask the batch system for the whole node.";
-    if (place->origin == MW_MASK_INHERITED || place->origin == MW_MASK_CGROUP)
+    if ((place->origin == MW_MASK_INHERITED && launched) || place->origin == MW_MASK_CGROUP)
         return "Start the job with all the CPUs that it needs: without taskset around mpirun, with "
                "as "
                "many CPUs as ranks in the batch system or container. mpirun --report-bindings does "
                "not "
                "show this limit.";
     if (place->origin == MW_MASK_NONE)
-        return "Start no more ranks than the node has CPUs, or use more nodes. Where it must be, "
-               "let ranks give way while they wait: --mca mpi_yield_when_idle 1 (Open MPI).";
+        return yields ? "Start no more ranks than the node has CPUs, or use more nodes."
+                      : "Start no more ranks than the node has CPUs, or use more nodes. Where it "
+                        "must be, let ranks give way while they wait: --mca mpi_yield_when_idle 1 "
+                        "(Open MPI).";
+    if (place->origin == MW_MASK_INHERITED || place->origin == MW_MASK_NARROWED)
+        return "Find out who did it, and let each rank have CPUs of its own: the launcher's "
+               "options "
+               "(mpirun --report-bindings, Open MPI, shows what those did), taskset or numactl in "
+               "the command or script, and what binds OpenMP's threads (OMP_PROC_BIND=false).";
     return "Let each rank have CPUs of its own: mpirun --map-by core --bind-to core (Open MPI), "
            "-bind-to core (MPICH), srun --cpu-bind=cores; check lists of CPUs that were given by "
            "hand.";
+}
+
+/* Did all ranks use little of what each would have had of the processors? Then none polled. */
+static int is_idle(const struct mw_finding_input *in, const struct contest *contest,
+                   const unsigned char *shares, const struct mw_cpus *cpus)
+{
+    size_t sharers = 0;
+    int64_t most = 0;
+    for (size_t i = 0; i < contest->takers.count; i++) {
+        const struct taker *taker = &contest->takers.at[i];
+        if (!shares[i])
+            continue;
+        sharers++;
+        int64_t share = taker->foreign ? 0 : mw_cpu_share(in, taker->process);
+        if (share < 0)
+            return 0;
+        most = share > most ? share : most;
+    }
+    return (uint64_t)most * sharers < IDLE_MAX * mw_cpus_count(cpus);
 }
 
 /* Those who share `cpus`: ranks as a crowd, and busy processes of others. */
@@ -174,7 +280,9 @@ static void report(const struct mw_finding_input *in, const struct contest *cont
             ? mw_format("%s shares %s on %s%s", names, where, in->model->nodes[node].host, others)
             : mw_format("%s (%zu ranks) share %s on %s%s", names, ranks.count, where,
                         in->model->nodes[node].host, others));
-    char *origin = mw_origin_words(place);
+    const struct mw_process *process =
+        mw_trace_process(in->model->trace, (uint32_t)mw_crowd_first(&ranks));
+    char *origin = mw_origin_words(in, (uint32_t)mw_crowd_first(&ranks));
     char *first = mw_process_words(in->model, (uint32_t)mw_crowd_first(&ranks));
     mw_finding_evidence(finding, mw_format("of the CPUs of %s: %s", first, origin));
     for (size_t i = 0, named = 0; i < contest->takers.count && named < NAMED_MAX; i++)
@@ -183,7 +291,7 @@ static void report(const struct mw_finding_input *in, const struct contest *cont
             named++;
         }
     say_switches(in, &ranks, finding);
-    finding->advice = mw_text_copy(advice_for(place, foreigners > 0));
+    finding->advice = mw_text_copy(advice_for(place, foreigners > 0, gives_way(process)));
     mw_crowd_give(&ranks, finding);
     free(names);
     free(where);
@@ -211,7 +319,7 @@ static void report_around(const struct mw_finding_input *in, struct contest *con
     /* Others who may run nowhere else take part, too. */
     for (size_t i = 0; i < contest->takers.count; i++)
         shares[i] = shares[i] || mw_cpus_within(&contest->takers.at[i].cpus, &cpus);
-    if (fresh)
+    if (fresh && !is_idle(in, contest, shares, &cpus))
         report(in, contest, node, shares, &cpus, out);
     for (size_t i = 0; i < contest->takers.count; i++)
         told[i] |= shares[i];
@@ -230,8 +338,10 @@ static void find_on_node(const struct mw_finding_input *in, uint32_t node, struc
     unsigned char *told = mw_alloc(contest.takers.count, 1),
                   *lost = mw_alloc(contest.takers.count, 1);
     for (size_t i = 0; i < contest.takers.count; i++) {
-        memset(contest.tried, 0, MW_CPUS_MAX);
-        lost[i] = !settle(&contest, i);
+        for (size_t seat = 0; seat < contest.takers.at[i].seats; seat++) {
+            memset(contest.tried, 0, MW_CPUS_MAX);
+            lost[i] |= !settle(&contest, i);
+        }
     }
     for (size_t i = 0; i < contest.takers.count; i++) {
         memset(contest.tried, 0, MW_CPUS_MAX);

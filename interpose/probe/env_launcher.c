@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "probe/env_params.h"
+#include "probe/procstat.h"
 #include "probe/redact.h"
 
 #define COUNT(list)   (sizeof(list) / sizeof *(list))
@@ -29,17 +30,6 @@ static const char *base_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
-}
-
-static int is_launcher(const char *name)
-{
-    static const char *const prefixes[] = {"mpirun", "mpiexec",   "orterun",   "orted",
-                                           "oshrun", "prterun",   "prted",     "prun",
-                                           "prte",   "hydra_pmi", "hydra_bst", "pmi_proxy"};
-    for (size_t i = 0; i < COUNT(prefixes); i++)
-        if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
-            return 1;
-    return 0;
 }
 
 /* Started by the user's launcher, which stands above it or on another node. */
@@ -259,7 +249,7 @@ void mw_params_launchers(struct mw_params *params)
     uint64_t pid = parent_of(run, 0);
     for (int i = 0; i < ANCESTORS_MAX && pid > 1 && !mw_env_late(run); i++) {
         unsigned count = arguments_read(launcher, pid);
-        if (count && is_launcher(base_of(launcher->arguments[0]))) {
+        if (count && mw_is_launcher(base_of(launcher->arguments[0]))) {
             launcher->pid = pid;
             mw_join(launcher->name, sizeof launcher->name, base_of(launcher->arguments[0]), NULL);
             launcher->name[strcspn(launcher->name, ".")] = '\0'; /* mpirun.openmpi: mpirun */

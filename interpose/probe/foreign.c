@@ -119,11 +119,23 @@ static void foreign_put(struct mw_buffer *buffer, const char *root, uint64_t pid
     mw_placement_record_end(buffer, mark);
 }
 
+/* 0: it has ended, or is outside our namespace. Process 1 is a launcher in a container alone, else
+ * it adopts whoever has lost his parent. */
+static uint64_t launcher_find(const char *root)
+{
+    struct mw_procstat stat;
+    uint64_t parent = (uint64_t)syscall(SYS_getppid);
+    if (parent == 1 &&
+        (mw_procstat_read(path_of(root, 1, "/stat"), &stat) != 0 || !mw_is_launcher(stat.name)))
+        return 0;
+    return parent;
+}
+
 /* Reads them, and writes the busy ones where there is a reading before. How many there was no time
  * for. */
 static uint32_t processes_read(struct mw_buffer *buffer, const char *root, uint32_t count)
 {
-    uint64_t own = (uint64_t)syscall(SYS_getpid), parent = (uint64_t)syscall(SYS_getppid);
+    uint64_t own = (uint64_t)syscall(SYS_getpid), launcher = launcher_find(root);
     uint32_t written = 0;
     for (uint32_t left = count; left-- > 0;) {
         struct mw_procstat stat;
@@ -132,7 +144,7 @@ static uint32_t processes_read(struct mw_buffer *buffer, const char *root, uint3
             return left + 1;
         if (mw_procstat_read(path_of(root, pid, "/stat"), &stat) != 0 ||
             (stat.flags & MW_PROCSTAT_KERNEL) || pid == own || stat.parent == own ||
-            (stat.parent == parent && parent > 1))
+            (launcher && (stat.parent == launcher || pid == launcher)))
             continue;
         struct reading *reading = &run.now->process[run.now->count++];
         *reading = (struct reading){(uint32_t)pid, stat.start, stat.ticks};

@@ -41,6 +41,7 @@ class Process:
         self.key = key if key is not None else 0x1000 + rank
         self.hint = hint
         self.launched = launched  # PROCESS.world
+        self.parent = 1
         self.extra = []
         self.threads = {}
         self.program = "/opt/app/bin/solver"
@@ -148,7 +149,7 @@ class Process:
 
     def metadata(self):
         out = [chunk("PROCESS", text(1, self.host), number(2, 1000 + self.rank), number(3, 77),
-                     number(4, 1), text(5, self.program),
+                     number(4, self.parent), text(5, self.program),
                      *[text(6, argument) for argument in self.arguments], text(7, self.cwd),
                      number(8, 3), number(9, self.abi), text(10, self.library), number(11, self.rank + 1),
                      number(12, self.size), number(13, self.began), text(14, "boot-" + self.host),

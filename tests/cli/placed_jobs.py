@@ -18,12 +18,12 @@ def topology(process, machine, xml=True, **more):
     return process.add("TOPOLOGY", **{"source": "hwloc 2.9.0", "took": 20000000, **fields, **more})
 
 
-def look(process, cpus, when=1, time=2000, parent=None, group=None, numa=None, **more):
-    """A look at a process; sets of CPUs."""
+def look(process, cpus, when=1, time=2000, parent=None, group=None, numa=None, starter="orted", **more):
+    """A look at a process; sets of CPUs. starter: name of the parent."""
     fields = {"when": when, "time": time, "cpus": runs(cpus), "cpu": min(cpus) + 1, "policy": "default", **more}
     if parent is not None:
         fields["parent_cpus"] = runs(parent)
-        fields.setdefault("parent", "orted")
+        fields["parent"] = starter
     if group is not None:
         fields["cgroup_cpus"] = runs(group)
     if numa is not None:

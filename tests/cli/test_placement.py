@@ -39,6 +39,9 @@ class Placed(CliTest):
             self.assertIn(word, whole)
 
 
+LAUNCHER = 900  # its pid
+
+
 def local(ranks):
     """A job that ran to its end and talked within its node."""
     f.exchange(ranks, size=8, count=2, pairs=[(ranks[0].rank, ranks[-1].rank)] if len(ranks) > 1 else [])
@@ -49,6 +52,7 @@ def on_one_node(machine, masks, **more):
     ranks = [f.openmpi(rank, len(masks)) for rank in range(len(masks))]
     p.topology(ranks[0], machine)
     for process, cpus in zip(ranks, masks):
+        process.parent = LAUNCHER
         p.place(process, cpus, **{"parent": machine.cpus(), "group": machine.cpus(), **more})
     return ranks
 
@@ -74,7 +78,7 @@ class Command(Placed):
         self.assertEqual({path["kind"] for path in node["gpu_nics"]}, {"other-socket", "same-socket"})
         rank = section["ranks"][2]
         self.assertEqual((rank["cpus"], rank["numa"], rank["package"], rank["origin"], rank["parent"]),
-                         ("32", 2, 0, "launcher", "orted"))
+                         ("32", 2, 0, "narrowed", "orted"))
         nic = rank["nics"][0]
         self.assertEqual((nic["name"], nic["numa"], nic["nearest"], nic["farthest"], nic["slit_most"]),
                          ("mlx5_0", 6, "other-socket", "other-socket", 32))
@@ -154,9 +158,9 @@ class Command(Placed):
         machine = MACHINES["epyc"]
         every = machine.cpus()
         for mask, parent, group, later, origin in (
-                (every, every, every, None, "none"), ([0], every, every, None, "launcher"),
+                (every, every, every, None, "none"), ([0], every, every, None, "narrowed"),
                 ([0], [0], every, None, "inherited"), ([0, 1], [0, 1], [0, 1], None, "cgroup"),
-                ([0], [0, 1], [0, 1], None, "launcher"), ([0], None, None, None, "unknown"),
+                ([0], [0, 1], [0, 1], None, "narrowed"), ([0], None, None, None, "unknown"),
                 ([0, 1], every, every, [0], "program")):
             process = f.openmpi(0, 1)
             p.topology(process, machine)
@@ -164,6 +168,21 @@ class Command(Placed):
             p.look(process, later or mask, when=3, time=8 * b.SECOND, parent=parent, group=group)
             rank = self.section(f.finish([process]))["ranks"][0]
             self.assertEqual(rank["origin"], origin, (mask, parent, group))
+
+    def test_who_narrowed(self):
+        """The launcher alone where it says so and nothing else may have done it."""
+        every = MACHINES["epyc"].cpus()
+        for starter, settings, origin in (
+                ("orted", ["OMPI_MCA_orte_bound_at_launch=1"], "launcher"),
+                ("mpirun.openmpi", ["OMPI_MCA_orte_bound_at_launch=1", "OMP_PROC_BIND=FALSE"], "launcher"),
+                ("orted", [], "narrowed"), ("bash", ["OMPI_MCA_orte_bound_at_launch=1"], "narrowed"),
+                ("orted", ["OMPI_MCA_orte_bound_at_launch=1", "OMP_PROC_BIND=close"], "narrowed"),
+                ("orted", ["OMPI_MCA_orte_bound_at_launch=1", "GOMP_CPU_AFFINITY=0"], "narrowed")):
+            process = f.openmpi(0, 1)
+            p.topology(process, MACHINES["epyc"])
+            p.place(process, [0], parent=every, group=every, starter=starter)
+            f.facts(process, *[("env", *setting.split("=")) for setting in settings])
+            self.assertEqual(self.section(f.finish([process]))["ranks"][0]["origin"], origin, (starter, settings))
 
     def test_text(self):
         for name in ("epyc", "flat", "desktop", "switches"):
@@ -380,17 +399,63 @@ class SharedCpu(Placed):
     """C8."""
 
     def test_pinned_to_one(self):
-        for origin, parent, words in (("inherited", [0], "taskset"), ("launcher", MACHINES["desktop"].cpus(), "launcher")):
-            finding = self.only(local(on_one_node(MACHINES["desktop"], [[0], [0]], parent=parent)), "shared-cpu")
+        every = MACHINES["desktop"].cpus()
+        for parent, starter, bind, words in (
+                ([0], "orted", None, "from its launcher orted: taskset, a batch system or a script did that before"),
+                ([0], "bash", None, "from its parent bash: its launcher, a wrapper or a script before it did that"),
+                (every, "orted", None, "its launcher, a wrapper (taskset) or the program itself did that"),
+                (every, "orted", "true", "or the program itself (OMP_PROC_BIND=true) did that")):
+            ranks = on_one_node(MACHINES["desktop"], [[0], [0]], parent=parent, starter=starter)
+            for process in ranks if bind else []:
+                f.facts(process, ("env", "OMP_PROC_BIND", bind))
+            finding = self.only(local(ranks), "shared-cpu")
             self.assertEqual(finding["ranks"], "0-1")
             self.says(finding, "ranks 0-1 (2 ranks) share CPU 0 on node1", words)
-            self.assertTrue(origin)
+            self.assertEqual("without taskset around mpirun" in finding["advice"], "from its launcher" in words)
+
+    def test_bound_by_the_launcher(self):
+        ranks = on_one_node(MACHINES["desktop"], [[0], [0]])
+        for process in ranks:
+            f.facts(process, ("env", "OMPI_MCA_orte_bound_at_launch", "1"))
+        finding = self.only(local(ranks), "shared-cpu")
+        self.says(finding, "its launcher bound it: its parent orted has more CPUs", "--bind-to core")
 
     def test_more_ranks_than_cpus(self):
         machine = MACHINES["desktop"]
         finding = self.only(local(on_one_node(machine, [machine.cpus()] * 9, involuntary=77)), "shared-cpu")
-        self.says(finding, "ranks 0-8 (9 ranks) share 8 CPUs (0-7)", "nobody bound it", "77 times")
+        self.says(finding, "ranks 0-8 (9 ranks) share 8 CPUs (0-7)", "nobody bound it",
+                  "had 77 involuntary context switches (with those where it gave way itself", "mpi_yield_when_idle 1")
         self.none(local(on_one_node(machine, [machine.cpus()] * 8)))
+
+    def test_it_gives_way_already(self):
+        """Open MPI's launcher lets ranks yield where it knows of more than there are CPUs."""
+        machine = MACHINES["desktop"]
+        for setting in ("OMPI_MCA_mpi_oversubscribe", "OMPI_MCA_mpi_yield_when_idle"):
+            ranks = on_one_node(machine, [machine.cpus()] * 9)
+            for process in ranks:
+                f.facts(process, ("env", setting, "1"))
+            finding = self.only(local(ranks), "shared-cpu")
+            self.says(finding, "Start no more ranks")
+            self.assertNotIn("mpi_yield_when_idle", finding["advice"])
+
+    def used(self, masks, *shares):
+        """Ranks that used so many percent of a processor between their looks."""
+        ranks = on_one_node(MACHINES["desktop"], masks)
+        for process, share in zip(ranks, shares):
+            for when, time, ticks in ((1, 2000, 50), (3, 8 * b.SECOND, 50 + 8 * share)):
+                p.look(process, masks[process.rank], when=when, time=time,
+                       thread=[{"tid": 1, "ticks": ticks, "mpi": 1}])
+        return local(ranks)
+
+    def test_ranks_that_sleep(self):
+        """They wait in the kernel, and need no CPU of their own."""
+        every = MACHINES["desktop"].cpus()  # 8
+        for masks, shares, number in (([[0]] * 3, [0, 1, 0], 0), ([[0]] * 3, [0, 99, 1], 0), ([[0]] * 2, [5, 4], 0),
+                                      ([[0]] * 2, [50, 49], 1), ([[0]] * 3, [1, 49, 50], 1), ([[0]] * 2, [50], 1),
+                                      ([[0]] * 20, [5] * 20, 1), ([every] * 16, [10] * 16, 0),
+                                      ([every] * 16, [50] * 16, 1)):
+            found = self.findings(self.used(masks, *shares))
+            self.assertEqual([finding["id"] for finding in found], ["shared-cpu"] * number, (masks, shares))
 
     def test_some_of_them(self):
         """Ranks 1 to 3 have two CPUs; the others are fine."""
@@ -417,7 +482,7 @@ class SharedCpu(Placed):
 
     def foreign(self, masks, **process):
         ranks = on_one_node(MACHINES["desktop"], masks)
-        record = {"pid": 77, "name": "spinner", "cpu": 1, "busy": 99, "same_user": 1, "parent": 1, **process}
+        record = {"pid": 7, "name": "spinner", "cpu": 1, "busy": 99, "same_user": 1, "parent": 1, **process}
         p.look(ranks[0], masks[0], when=3, time=8 * b.SECOND + 1, parent=MACHINES["desktop"].cpus(), foreign=[record])
         return local(ranks)
 
@@ -425,13 +490,68 @@ class SharedCpu(Placed):
         finding = self.only(self.foreign([[0], [1]]), "shared-cpu")
         self.assertEqual(finding["ranks"], "0")
         self.says(finding, "rank 0 shares CPU 0 on node1 with 1 busy process of others",
-                  "process 77 (spinner) of the same user used 99 % of CPU 0")
+                  "process 7 (spinner) of the same user used 99 % of CPU 0")
 
     def test_left_over(self):
-        self.says(self.only(self.foreign([[0], [1]], name="solver"), "shared-cpu"), "left over from an earlier run")
+        """When it began is not recorded: only what was seen is said."""
+        finding = self.only(self.foreign([[0], [1]], name="solver"), "shared-cpu")
+        self.says(finding, "it has this program's name, and its parent has ended")
+        self.assertNotIn("left over", "".join(finding["evidence"]))
+        for other in ({"name": "sol"}, {"name": "solver", "parent": 9}):
+            finding = self.only(self.foreign([[0], [1]], **other), "shared-cpu")
+            self.assertNotIn("this program", "".join(finding["evidence"]))
+
+    def test_the_jobs_own(self):
+        """Ranks have the numbers 1000 and 1001 (build_trace.py)."""
+        for pid, parent in ((1001, 1), (1001, 5), (5, 1000), (5, LAUNCHER), (LAUNCHER, 1)):
+            self.none(self.foreign([[0], [1]], pid=pid, parent=parent))
+
+    def test_descendants_of_the_jobs(self):
+        """A chain of busy ones up to a rank; one that goes round in circles ends."""
+        one = {"pid": 5, "parent": 6, "name": "child", "cpu": 1, "busy": 99, "same_user": 1}
+        for parent, number in ((1000, 0), (5, 1)):
+            ranks = on_one_node(MACHINES["desktop"], [[0], [1]])
+            p.look(ranks[0], [0], when=3, time=8 * b.SECOND + 1, parent=MACHINES["desktop"].cpus(),
+                   foreign=[one, {**one, "pid": 6, "parent": parent}])
+            self.assertEqual(len(self.findings(local(ranks))), number)
+
+    def test_process_1(self):
+        """It is the launcher in a container, else it adopts whoever has lost his parent."""
+        for starter, number in (("mpirun.openmpi", 0), ("systemd", 1)):
+            ranks = on_one_node(MACHINES["desktop"], [[0], [1]], starter=starter)
+            for process in ranks:
+                process.parent = 1
+            p.look(ranks[0], [0], when=3, time=8 * b.SECOND + 1,
+                   foreign=[{"pid": 5, "parent": 1, "name": "x", "cpu": 1, "busy": 99, "same_user": 1}])
+            self.assertEqual(len(self.findings(local(ranks))), number)
+
+    def several(self, masks, *busy, **process):
+        ranks = on_one_node(MACHINES["desktop"], masks)
+        p.look(ranks[0], masks[0], when=3, time=8 * b.SECOND + 1, parent=MACHINES["desktop"].cpus(),
+               foreign=[{"pid": 7 + n, "name": "make", "cpu": 1, "busy": share, "same_user": 1, "parent": 3, **process}
+                        for n, share in enumerate(busy)])
+        return local(ranks)
+
+    def test_a_fair_share_is_less_than_half(self):
+        """The kernel gives a rank and a spinner on one CPU 50 % each, rounded down 49 %."""
+        self.says(self.only(self.foreign([[0], [1]], busy=49), "shared-cpu"), "used 49 % of CPU 0")
+        self.none(self.several([[0], [1]], 29))
+
+    def test_they_add_up(self):
+        finding = self.only(self.several([[0], [1]], 20, 20), "shared-cpu")
+        self.says(finding, "with 2 busy processes of others", "process 7 (make)", "process 8 (make)")
+        self.none(self.several([[0], [1]], 10, 19))
+
+    def test_more_demand_than_cpus(self):
+        """Nobody is bound: only what does not fit in sum is a finding."""
+        every = MACHINES["desktop"].cpus()  # 8
+        for ranks, busy, expected in ((7, [60, 60], 0), (7, [70, 70], 1), (7, [99], 0), (8, [29], 0), (8, [30], 1),
+                                      (4, [99] * 4, 0), (4, [99] * 5, 1), (5, [290], 0), (5, [390], 1)):
+            found = self.findings(self.several([every] * ranks, *busy, cpus=runs(every)))
+            self.assertEqual([finding["id"] for finding in found], ["shared-cpu"] * expected, (ranks, busy))
 
     def test_it_does_not_matter(self):
-        self.none(self.foreign([[0], [1]], busy=30))
+        self.none(self.foreign([[0], [1]], busy=29))
         self.none(self.foreign([[0], [1]], cpu=8))
         self.none(self.foreign([[0, 1], [0, 1]], cpu=8))
         self.none(self.foreign([[0], [1]], cpus=runs([0, 5])))  # it can go elsewhere

@@ -9,6 +9,8 @@
 #include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 
 #include "probe/env_store.h"
 #include "probe/placement.h"
@@ -263,6 +265,61 @@ static void test_foreign_processes(void **state)
     assert_int_equal(found, 11);
 }
 
+/* The launcher is process 1 of a container: who has it for a parent is a rank of its own. If that is
+ * somebody else, they are orphans. Returns how many foreign ones were found. */
+static unsigned found_below_process_1(const char *name)
+{
+    char text[256];
+    snprintf(text, sizeof text,
+             "1 (%s) S 0 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 5 "
+             "0 0\n",
+             name);
+    file_put("/proc/1/stat", text);
+    process_put(200, 1, 0, 0, 10);
+    usleep(120000);
+    foreign_look();
+    usleep(200000);
+    process_put(200, 1, 0, 9000, 10);
+    foreign_look();
+    struct walk walk = {.type = MW_CHUNK_PLACEMENT, .id = MW_F_PLACEMENT_foreign};
+    struct mw_reader record;
+    unsigned found = 0;
+    while (record_next(&walk, &record))
+        found += number_in(record, MW_F_FOREIGN_pid) == 200;
+    return found;
+}
+
+static int status_of(pid_t pid)
+{
+    int status = 0;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* By a child of process 1 of a namespace of its own. */
+static void test_process_1(void **state)
+{
+    enum { CANNOT = 77 };
+    pid_t outside = fork();
+    if (outside == 0) {
+        if (syscall(SYS_unshare, CLONE_NEWPID) != 0)
+            _exit(CANNOT);
+        pid_t first = fork();
+        if (first == 0) {
+            pid_t second = fork();
+            if (second == 0)
+                _exit((int)(getppid() != 1 || found_below_process_1("mpirun.openmpi") != 0 ||
+                            found_below_process_1("bash") != 1));
+            _exit(status_of(second));
+        }
+        _exit(status_of(first));
+    }
+    int status = status_of(outside);
+    if (status == CANNOT)
+        skip();
+    assert_int_equal(status, 0);
+}
+
 static void test_no_time_for_all(void **state)
 {
     for (unsigned pid = 1; pid <= 40; pid++)
@@ -316,6 +373,7 @@ int main(void)
         TEST(test_a_look_at_ourselves),
         TEST(test_threads),
         TEST(test_foreign_processes),
+        TEST(test_process_1),
         TEST(test_no_time_for_all),
         TEST(test_no_room_for_all),
     };
