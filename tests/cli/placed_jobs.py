@@ -89,15 +89,16 @@ def gpus(process, addresses, visible, peers=None, kind=3, runtime="hip", amount=
     return process.add("BUFFER", space=[{"id": 1, "kind": kind, "runtime": runtime, "device": 1, "calls": 10, "bytes": amount}])
 
 
-def gpu_job(machine, numbers, xml=True, size=f.MEBI, count=10, space=1, **more):
-    """Each rank uses the GPU of this number, and sends to every other out of its memory."""
-    ranks = [f.openmpi(rank, len(numbers)) for rank in range(len(numbers))]
+def gpu_job(machine, numbers, xml=True, size=f.MEBI, count=10, space=1, mpi=f.openmpi, hidden=True, **more):
+    """Each rank uses the GPU of this number, and sends to every other out of its memory. hidden: it sees no other GPU."""
+    ranks = [mpi(rank, len(numbers)) for rank in range(len(numbers))]
     topology(ranks[0], machine, xml=xml)
     for process, number in zip(ranks, numbers):
         node = next(n for n in range(machine.node_count())
                     if machine.gpu_addresses()[number] in [device[0] for device in machine.devices(n)])
         place(process, [machine.cpus(node)[number % 4]], parent=machine.cpus())
-        gpus(process, machine.gpu_addresses(), [number], **more)
+        visible = [number] + [other for other in numbers if other != number and not hidden]
+        gpus(process, machine.gpu_addresses(), visible, **more)
     at = 10000
     for src in ranks:
         for dst in ranks:

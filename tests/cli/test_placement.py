@@ -474,6 +474,54 @@ class Gpus(Placed):
     def test_by_the_gpus_themselves(self):
         self.none(self.job(transport="rocm_ipc", device="rocm_ipc"))
 
+    def test_ways_that_are_only_concluded(self):
+        """MPI may have moved GPU memory itself there: no probe sees that."""
+        for mpi in (f.openmpi, f.mpich):
+            ranks = p.gpu_job(MACHINES["epyc"], [0, 1], mpi=mpi)
+            f.sockets(ranks, {})
+            self.none(ranks)
+            groups = self.run_cli("transports", "-f", "json", self.path("job.mpiw")).json()["transports"]["groups"]
+            self.assertEqual([route["certainty"] for route in groups["listed"][0]["routes"]], ["concluded"])
+
+    def test_counted_for_a_part_only(self):
+        """10 MiB came from a GPU; what was counted may be all of the rest."""
+        for counted, found in ((MEBI, 0), (12 * MEBI, 1)):
+            ranks = p.gpu_job(MACHINES["epyc"], [0, 1], mpi=self.over_tcp)
+            f.sockets(ranks, f.all_pairs(ranks, counted), interface="lo")
+            self.assertEqual(len(self.findings(ranks)), found, counted)
+
+    @staticmethod
+    def over_tcp(rank, size):
+        return f.openmpi(rank, size, btls=("self", "tcp"))
+
+    @staticmethod
+    def cray(rank, size):
+        process = f.mpich(rank, size, netmod="ofi", shm="none")
+        process.version = "MPI VERSION    : CRAY MPICH version 8.1.28.2 (ANL base 3.4a2)"
+        return process
+
+    def test_advice_fits_the_mpi(self):
+        support = "MPICH_GPU_SUPPORT_ENABLED"
+        for mpi, setting, words, others in (
+                (self.over_tcp, None, "Use an Open MPI with a UCX that has rocm_ipc", "MPICH"),
+                (self.cray, None, "Set MPICH_GPU_SUPPORT_ENABLED=1.", "UCX"),
+                (self.cray, (support, "0"), "MPICH_GPU_SUPPORT_ENABLED is 0: set it to 1.", "UCX"),
+                (self.cray, (support, "1"), "MPICH_GPU_SUPPORT_ENABLED=1 is set", "Set MPICH")):
+            ranks = p.gpu_job(MACHINES["epyc"], [0, 1], mpi=mpi, hidden=False)
+            carried = f.all_pairs(ranks, 12 * MEBI)
+            if mpi is self.cray:
+                f.fabric(ranks, carried, provider="tcp;ofi_rxm", domain="lo")
+            else:
+                f.sockets(ranks, carried, interface="lo")
+            for process in ranks if setting else ():
+                f.facts(process, ("env", *setting))
+            finding = [one for one in self.findings(ranks) if one["id"] == "gpu-staged"][0]
+            self.assertIn(words, finding["advice"])
+            self.assertNotIn(others, finding["advice"])
+        ranks = self.job(visible=([0, 1], [1, 0]))
+        f.facts(ranks[0], ("env", "UCX_TLS", "posix,cma"))
+        self.says(self.only(ranks, "gpu-staged"), "UCX_TLS=posix,cma must not leave them out")
+
     def test_host_memory(self):
         self.none(self.job(kind=1))
         self.none(self.job(size=1024))
