@@ -38,8 +38,9 @@ static int host_only(const struct mw_way *way)
 
 /* Messages of a pair of which it was seen that they went through host memory. */
 struct staged {
-    const struct mw_way *way; /* of the large ones; NULL: it was not seen, or not for enough bytes */
-    uint64_t bytes;           /* out of a GPU's memory, at least */
+    const struct mw_way
+        *way;       /* of the large ones; NULL: it was not seen, or not for enough bytes */
+    uint64_t bytes; /* out of a GPU's memory, at least */
 };
 
 /* Bytes that were counted on ways of host memory are messages of the pair; what was not counted

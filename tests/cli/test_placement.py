@@ -324,12 +324,39 @@ class FarFromNic(Placed):
         ranks = p.two_nodes(MACHINES["epyc"], gap=lambda rank: 85000 if rank >= 4 else 154000)
         finding = self.only(ranks, "far-from-nic")
         self.assertEqual((finding["ranks"], finding["processes"]), ("0-3,8-11", 8))
-        self.says(finding, "8 of 16 ranks use mlx5_0 from the other socket", "ranks 0-3 on node1: NUMA nodes 0-3 "
-                  "(socket 0) use mlx5_0 at NUMA node 6 (socket 1); the firmware's distance is 32",
-                  "the far ranks reached 6.81 GB/s, those of the near ones 12.3 GB/s", "55.2 %")
+        self.says(finding, "8 of 16 ranks use mlx5_0 from the other socket", "ranks 0-3 on node1, at NUMA nodes 0-3 "
+                  "(socket 0), use mlx5_0 at NUMA node 6 (socket 1); the firmware's distance is 32",
+                  "pairs with a far rank reached 6.81 GB/s, those of pairs of near ranks 12.3 GB/s", "55.2 %")
 
     def test_measured_to_cost_nothing(self):
         self.none(p.two_nodes(MACHINES["epyc"], gap=lambda rank: 85000))
+
+    def test_far_ranks_that_talk_to_near_ones(self):
+        """Both ends of each such pair are equally slow: that says nothing about the distance."""
+        crossed = p.two_nodes(MACHINES["epyc"], gap=lambda rank: 154000, partner=lambda rank: (rank + 4) % 8)
+        finding = self.only(crossed, "far-from-nic", "notice")
+        self.says(finding, "reached 6.81 GB/s; what the distance costs cannot be told")
+        self.assertIsNone(finding["cost"])
+        # Ranks 6 and 7 have partners near their card, and show it.
+        some = p.two_nodes(MACHINES["epyc"], gap=lambda rank: 85000 if rank >= 6 else 154000,
+                           partner=lambda rank: rank if rank >= 6 else (rank + 3) % 6)
+        finding = self.only(some, "far-from-nic")
+        self.says(finding, "pairs with a far rank reached 6.81 GB/s, those of pairs of near ranks 12.3 GB/s", "55.2 %")
+
+    def test_sockets_that_nobody_knows(self):
+        """Without hwloc only the firmware's table tells what is far; the words are those of the table of ranks."""
+        ranks = p.two_nodes(MACHINES["epyc"], gap=lambda rank: 85000 if rank >= 4 else 154000, xml=False)
+        finding = self.only(ranks, "far-from-nic")
+        self.says(finding, "8 of 16 ranks use mlx5_0 from a far NUMA node", "ranks 0-3 on node1, at NUMA nodes 0-3, use "
+                  "mlx5_0 at NUMA node 6; the firmware's distance is 32", "CPUs near the card are used by no rank")
+        self.assertNotIn("socket", "\n".join([finding["title"], *finding["evidence"], finding["advice"]]))
+        self.assertEqual({rank["nics"][0]["nearest"] for rank in self.section(ranks)["ranks"][:4]}, {"same-node"})
+
+    def test_one_rank(self):
+        machine = MACHINES["epyc"]
+        ranks = p.two_nodes(machine, per_node=5, cpus_of=lambda rank: [16 if rank == 0 else 64 + rank], size=1024)
+        self.says(self.only(ranks, "far-from-nic"), "rank 0 on node1, at NUMA node 1 (socket 0), uses mlx5_0 at",
+                  "cannot be told: too few large messages")
 
     def test_all_on_the_wrong_socket(self):
         machine = MACHINES["epyc"]
