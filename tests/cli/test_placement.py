@@ -166,18 +166,21 @@ class Command(Placed):
             self.assertEqual(rank["origin"], origin, (mask, parent, group))
 
     def test_text(self):
-        for name in ("epyc", "flat", "desktop", "switches"):
+        for name in ("epyc", "epyc_four_values", "flat", "desktop", "switches"):
             machine = MACHINES[name]
             nodes = machine.node_count()
             ranks = local(on_one_node(machine, [machine.cpus(n % nodes)[:2] for n in range(4)]))
             out = self.run_cli("placement", self.trace(ranks)).out
             self.assert_fits(out)
-            expected = os.path.join(ROOT, "tests", "cli", "expected", "placement_%s.txt" % name)
-            if os.environ.get("MW_TEST_UPDATE"):
-                with open(expected, "w", encoding="utf-8") as file:
-                    file.write(out)
-            with open(expected, encoding="utf-8") as file:
-                self.assertEqual(out, file.read())
+            self.golden(name, out)
+
+    def golden(self, name, out):
+        expected = os.path.join(ROOT, "tests", "cli", "expected", "placement_%s.txt" % name)
+        if os.environ.get("MW_TEST_UPDATE"):
+            with open(expected, "w", encoding="utf-8") as file:
+                file.write(out)
+        with open(expected, encoding="utf-8") as file:
+            self.assertEqual(out, file.read())
 
     def test_mixed_nodes(self):
         """Nodes of two kinds in one job."""
@@ -186,8 +189,42 @@ class Command(Placed):
             p.topology(process, MACHINES[name])
             p.place(process, [2])
         section = self.section(local(ranks))
+        self.golden("mixed", self.run_cli("placement", self.path("job.mpiw")).out)
         self.assertEqual([len(node["numa"]) for node in section["nodes"]], [8, 1])
         self.assertEqual([entry["distance"] for entry in section["distances"]], ["other-node"])
+
+    def test_gpus_without_links(self):
+        """Eight GPUs that only PCI joins, with names and without: every row is of a GPU that can be told."""
+        for machine, name in ((epyc(links={}), "card0"), (epyc(links={}, gpu_names=False), None)):
+            out = self.run_cli("placement", self.trace(local(on_one_node(machine, [[0], [64]])))).out
+            self.assert_fits(out)
+            section = out[out.index("Between GPUs"):out.index("\nRanks")]
+            rows = [line.split() for line in section.splitlines()[2:10]]
+            self.assertEqual([row[:2] for row in rows], [[str(i), address] for i, address in enumerate(machine.gpu_addresses())])
+            self.assertEqual(rows[0][2:], [name] if name else [])
+            for address in machine.gpu_addresses():
+                self.assertEqual(section.count(address), 1)
+            squares = section.split("\n\n")[1:]
+            heads = [square.splitlines()[0].split() for square in squares]
+            self.assertEqual([number for head in heads for number in head], [str(i) for i in range(8)])
+            self.assertTrue(all(len(square.splitlines()) == 9 for square in squares))
+            for raw in ("other-socket", "host-bridge", "pcie-switch"):
+                self.assertNotIn(raw, out)
+            self.assertIn("other socket", section)
+
+    def test_no_cards(self):
+        """A column that would be empty for everybody is left out."""
+        trace = self.trace(local(on_one_node(MACHINES["desktop"], [[0], [1]])))
+        for command in ("report", "placement"):
+            out = self.run_cli(command, trace).out
+            self.assertIn("bound by", out)
+            self.assertNotIn("network card", out)
+        self.assertIn("network card", self.run_cli("report", self.trace(p.two_nodes(MACHINES["epyc"]))).out)
+
+    def test_one_pair(self):
+        ranks = [f.openmpi(rank, 2) for rank in range(2)]
+        f.exchange(ranks, size=8, count=2, pairs=[(0, 1)])
+        self.assertIn("16 B in all, 1 pair; 2 of 2 ranks", self.run_cli("matrix", self.trace(f.finish(ranks))).out)
 
     def test_lines_on_a_terminal(self):
         """Boxes of lines where a terminal for UTF-8 shows them, ASCII for files and other terminals."""
