@@ -2,6 +2,9 @@
 """Where ranks sat: the command, its pictures, and the findings that rest on it, on machines of every kind."""
 
 import os
+import shutil
+import subprocess
+import unittest
 import xml.etree.ElementTree
 
 import build_trace as b
@@ -80,6 +83,27 @@ class Command(Placed):
                          ("mlx5_0", 6, "other-socket", "other-socket", 32))
         self.assertEqual([(entry["distance"], entry["pairs"]) for entry in section["distances"]],
                          [("other-node", 16)])
+
+    @unittest.skipUnless(shutil.which("lstopo-no-graphics"), "lstopo is missing")
+    def test_distances_of_memory(self):
+        """What the firmware says, from the kernel's table and from hwloc's, as lstopo shows it."""
+        seen = set()
+        for name, machine in MACHINES.items():
+            xml_path = self.path(name + ".xml")
+            with open(xml_path, "w", encoding="utf-8") as file:
+                file.write(machine.xml())
+            shown = subprocess.run(["lstopo-no-graphics", "-i", xml_path, "--distances"], timeout=60, check=True,
+                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.decode()
+            rows = [[int(word) for word in line.split()] for line in shown.splitlines() if line.strip()[:1].isdigit()]
+            self.assertEqual([row[0] for row in rows], list(range(machine.node_count() if machine.slit else 0)), name)
+            seen.add(len({value for row in rows for value in row[1:]}))
+            process = f.openmpi(0, 1)
+            p.topology(process, machine)
+            p.place(process, [0])
+            numas = self.section(f.finish([process]))["nodes"][0]["numa"]
+            told = [numa["distances"] for numa in numas] if rows else []
+            self.assertEqual(told, [row[1:] for row in rows], name)
+        self.assertEqual(seen, {0, 2, 3, 4})
 
     def test_distances_of_pairs(self):
         machine = MACHINES["switches"]  # second hardware threads from 16 on
@@ -229,7 +253,6 @@ class Command(Placed):
     def test_lines_on_a_terminal(self):
         """Boxes of lines where a terminal for UTF-8 shows them, ASCII for files and other terminals."""
         import pty  # pylint: disable=import-outside-toplevel
-        import subprocess  # pylint: disable=import-outside-toplevel
         path = self.trace(local(on_one_node(MACHINES["flat"], [[0], [8]])))
         for locale, lines in (("C.UTF-8", True), ("C", False)):
             leader, follower = pty.openpty()
