@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rule "far-from-nic": ranks send through a network card that sits on the other socket, though
- * there is a card near them, or room near the card, or it was measured to cost. Where every socket
- * is full and there is one card, somebody has to be far: that is no finding.
+ * Rule "far-from-nic": ranks send through a network card that sits on the other socket (where
+ * nobody knows sockets: that is far by the firmware's table), though there is a card near them, or
+ * room near the card, or it was measured to cost. Where every socket is full and there is one card,
+ * somebody has to be far: that is no finding.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -20,12 +21,16 @@
 
 enum verdict { FINE, WORTH_KNOWING, ROOM, SLOW, OTHER_CARD };
 
+/* How far a process is from its card. */
+enum side { SIDE_UNKNOWN, SIDE_NEAR, SIDE_FAR };
+
 /* A card of a node, and who uses it. */
 struct card {
     uint32_t node;
     int64_t device;
     char *name;
     uint64_t rate;            /* bit/s; 0 not known */
+    int other_socket;         /* the far ones are on another one; 0: sockets are not known */
     MW_VECTOR(uint32_t) near; /* processes, ascending */
     MW_VECTOR(uint32_t) far;
     int64_t other; /* a card that is near the far ones; MW_NO_PART */
@@ -45,6 +50,11 @@ static int is_near(const struct mw_reach *reach)
 {
     return reach->farthest <= MW_LOCALITY_PACKAGE ||
            (reach->farthest == MW_LOCALITY_NODE && reach->slit_most && reach->slit_most < SLIT_FAR);
+}
+
+static unsigned char side_of(const struct mw_reach *reach)
+{
+    return is_far(reach) ? SIDE_FAR : is_near(reach) ? SIDE_NEAR : SIDE_UNKNOWN;
 }
 
 /* The card of a process that counts: most of its bytes go through it, driven so that distance
@@ -120,14 +130,32 @@ static int dealt_evenly(const struct mw_finding_input *in, uint32_t node, size_t
     return even;
 }
 
+/* What distance costs shows where pairs without it are beside: a far rank that talks to a near one
+ * makes both slow. */
+static int both_near(const void *sides, int64_t a, int64_t b)
+{
+    const unsigned char *side = sides;
+    return side[a] == SIDE_NEAR && side[b] == SIDE_NEAR;
+}
+
+static int one_far(const void *sides, int64_t a, int64_t b)
+{
+    const unsigned char *side = sides;
+    return side[a] == SIDE_FAR || side[b] == SIDE_FAR;
+}
+
+struct rates {
+    struct mw_rank_rate *near, *far; /* of pairs with both ends near, with a far end */
+};
+
 static enum verdict judge(const struct mw_finding_input *in, struct card *card,
-                          const struct mw_rank_rate *rates)
+                          const struct rates *rates)
 {
     size_t each;
     card->other = card_beside(in, card);
     card->room = room_near(in, card);
-    card->near_rate = mw_rank_rate(rates, card->near.at, card->near.count);
-    card->far_rate = mw_rank_rate(rates, card->far.at, card->far.count);
+    card->near_rate = mw_rank_rate(rates->near, card->near.at, card->near.count);
+    card->far_rate = mw_rank_rate(rates->far, card->far.at, card->far.count);
     int room = card->room >= card->far.count;
     int measured = isfinite(card->near_rate) && isfinite(card->far_rate);
     if (card->other >= 0)
@@ -154,14 +182,15 @@ static void say_place(const struct mw_finding_input *in, const struct card *card
     mw_crowd_begin(&crowd, in->model);
     mw_crowd_add_all(&crowd, processes, count);
     char *who = mw_crowd_names(&crowd), *seats = mw_seats_words(in, processes, count);
+    const char *use = crowd.count == 1 ? "uses" : "use";
     char *there = mw_part_words(hardware, hardware->devices.at[card->device].numa,
                                 device_package(hardware, card->device));
     char *slit = near->reach.slit_most
                      ? mw_format("; the firmware's distance is %u", near->reach.slit_most)
                      : mw_text_copy("");
-    mw_finding_evidence(finding, mw_format("%s on %s: %s use %s at %s%s", who,
-                                           in->model->nodes[card->node].host, seats, card->name,
-                                           there, slit));
+    mw_finding_evidence(finding, mw_format("%s on %s, at %s, %s %s at %s%s", who,
+                                           in->model->nodes[card->node].host, seats, use,
+                                           card->name, there, slit));
     mw_crowd_end(&crowd);
     free(who);
     free(seats);
@@ -171,20 +200,26 @@ static void say_place(const struct mw_finding_input *in, const struct card *card
 
 static void say_rates(const struct card *card, struct mw_finding *finding)
 {
-    if (!isfinite(card->far_rate))
-        return;
-    char *far = mw_number_rate(card->far_rate);
+    char *far = isfinite(card->far_rate) ? mw_number_rate(card->far_rate) : NULL;
     char *near = isfinite(card->near_rate) ? mw_number_rate(card->near_rate) : NULL;
-    mw_finding_evidence(finding,
-                        near ? mw_format("large messages of the far ranks reached %s, those of the "
-                                         "near ones %s",
-                                         far, near)
-                             : mw_format("large messages of the far ranks reached %s; no rank near "
-                                         "the card was measured",
-                                         far));
-    if (near && card->far_rate < card->near_rate) {
+    if (far && near)
+        mw_finding_evidence(finding,
+                            mw_format("large messages of pairs with a far rank reached %s, those "
+                                      "of pairs of near ranks %s",
+                                      far, near));
+    else if (far)
+        mw_finding_evidence(finding,
+                            mw_format("large messages of pairs with a far rank reached %s; what "
+                                      "the distance costs cannot be told: too few went between "
+                                      "ranks that are both near their cards",
+                                      far));
+    else
+        mw_finding_evidence(finding, mw_text_copy("what the distance costs cannot be told: too few "
+                                                  "large messages of the far ranks were measured"));
+    if (far && near && card->far_rate < card->near_rate) {
         char *part = mw_number_percent(card->far_rate / card->near_rate);
-        finding->cost = mw_format("the far ranks reached %s of what the near ones did (%s of %s)",
+        finding->cost = mw_format("pairs with a far rank reached %s of what pairs of near ones did "
+                                  "(%s of %s)",
                                   part, far, near);
         free(part);
     }
@@ -203,7 +238,7 @@ static void say_way_out(const struct mw_finding_input *in, const struct card *ca
         mw_finding_evidence(finding,
                             mw_format("%s, which is up, is near them, at %s", other, there));
         finding->advice = mw_format(
-            "Let each rank use the card of its socket: UCX and libfabric's providers do that where "
+            "Let each rank use the card near it: UCX and libfabric's providers do that where "
             "they are not told which card (look for UCX_NET_DEVICES, "
             "MPICH_OFI_NIC_POLICY=NUMA, FI_CXI_DEVICE_NAME and the like); here %s.",
             other);
@@ -212,20 +247,23 @@ static void say_way_out(const struct mw_finding_input *in, const struct card *ca
         return;
     }
     if (card->room)
-        mw_finding_evidence(finding,
-                            mw_format("%zu CPUs of the card's socket are used by no rank of "
-                                      "this job",
-                                      card->room));
+        mw_finding_evidence(finding, mw_format("%zu CPU%s %s %s used by no rank of this job",
+                                               card->room, card->room == 1 ? "" : "s",
+                                               device_package(hardware, card->device) >= 0
+                                                   ? "of the card's socket"
+                                                   : "near the card",
+                                               card->room == 1 ? "is" : "are"));
     finding->advice = mw_text_copy(
-        "Bind the ranks that communicate most to the card's socket: mpirun --map-by dist:span "
+        "Bind the ranks that communicate most to CPUs near the card: mpirun --map-by dist:span "
         "--mca rmaps_dist_device NAME or --cpu-set (Open MPI), -bind-to with a list (MPICH), "
-        "srun --cpu-bind=map_cpu. Where all sockets are needed, let ranks near the card do more of "
-        "the communication.");
+        "srun --cpu-bind=map_cpu. Where the whole node is needed, let ranks near the card do more "
+        "of the communication.");
 }
 
 static int same_case(const struct card *a, const struct card *b)
 {
-    return a->verdict == b->verdict && !strcmp(a->name, b->name);
+    return a->verdict == b->verdict && a->other_socket == b->other_socket &&
+           !strcmp(a->name, b->name);
 }
 
 /* Where it is so: of some nodes each, of the rest how many. */
@@ -251,7 +289,8 @@ static void report(const struct mw_finding_input *in, struct card *const *cases,
     char *share = mw_crowd_share(&all);
     struct mw_finding *finding = mw_finding_add(
         out, "far-from-nic", cases[0]->verdict == WORTH_KNOWING ? MW_NOTICE : MW_WARNING,
-        mw_format("%s use %s from the other socket", share, cases[0]->name));
+        mw_format("%s %s %s %s", share, all.count == 1 ? "uses" : "use", cases[0]->name,
+                  cases[0]->other_socket ? "from the other socket" : "from a far NUMA node"));
     say_nodes(in, cases, count, finding);
     say_rates(cases[0], finding);
     say_way_out(in, cases[0], finding);
@@ -282,7 +321,7 @@ static void find(const struct mw_finding_input *in, struct mw_findings *out)
 {
     MW_VECTOR(struct card) cards = {0};
     struct mw_index index = {0};
-    struct mw_rank_rate *rates = mw_rank_rates_read(in);
+    unsigned char *sides = mw_alloc(in->model->process_count, 1);
     for (uint32_t p = 0; p < in->model->process_count; p++) {
         uint32_t node = in->model->process_node[p];
         const struct mw_near *near = mw_seated(in, p, node) ? card_of(in, p) : NULL;
@@ -296,13 +335,18 @@ static void find(const struct mw_finding_input *in, struct mw_findings *out)
                 .name = mw_device_label(&in->placements->hardware[node]->devices.at[near->device]),
                 .rate = near->way->speed,
                 .other = MW_NO_PART};
-        if (is_far(&near->reach))
+        sides[p] = side_of(&near->reach);
+        if (sides[p] == SIDE_FAR) {
             *mw_vector_add(&cards.at[at].far) = p;
-        else if (is_near(&near->reach))
+            cards.at[at].other_socket = near->reach.nearest == MW_LOCALITY_OTHER_PACKAGE;
+        } else if (sides[p] == SIDE_NEAR) {
             *mw_vector_add(&cards.at[at].near) = p;
+        }
     }
+    struct rates rates = {mw_rank_rates_read(in, both_near, sides),
+                          mw_rank_rates_read(in, one_far, sides)};
     for (size_t i = 0; i < cards.count; i++)
-        cards.at[i].verdict = cards.at[i].far.count ? judge(in, &cards.at[i], rates) : FINE;
+        cards.at[i].verdict = cards.at[i].far.count ? judge(in, &cards.at[i], &rates) : FINE;
     report_all(in, cards.at, cards.count, out);
     for (size_t i = 0; i < cards.count; i++) {
         free(cards.at[i].name);
@@ -310,9 +354,11 @@ static void find(const struct mw_finding_input *in, struct mw_findings *out)
         free(cards.at[i].far.at);
     }
     free(cards.at);
-    free(rates);
+    free(rates.near);
+    free(rates.far);
+    free(sides);
     mw_index_free(&index);
 }
 
-const struct mw_rule mw_rule_far_from_nic = {"far-from-nic",
-                                             "ranks use a network card on the other socket", find};
+const struct mw_rule mw_rule_far_from_nic = {
+    "far-from-nic", "ranks use a network card that is far from them", find};

@@ -30,7 +30,8 @@ char *mw_part_words(const struct mw_hardware *hardware, int64_t numa, int64_t pa
         return mw_format("NUMA node %" PRIu64 " (socket %" PRIu64 ")", node, socket);
     if (numa >= 0)
         return mw_format("NUMA node %" PRIu64, node);
-    return package >= 0 ? mw_format("socket %" PRIu64, socket) : mw_text_copy("several sockets");
+    return package >= 0 ? mw_format("socket %" PRIu64, socket)
+                        : mw_text_copy("no NUMA node of its own");
 }
 
 char *mw_seats_words(const struct mw_finding_input *in, const uint32_t *processes, size_t count)
@@ -49,11 +50,14 @@ char *mw_seats_words(const struct mw_finding_input *in, const uint32_t *processe
     const char *several = mw_cpus_count(&numas) == 1 ? "" : "s";
     char *words;
     if (*numa_list && *socket_list)
-        words = mw_format("NUMA node%s %s (socket %s)", several, numa_list, socket_list);
+        words = mw_format("NUMA node%s %s (socket%s %s)", several, numa_list,
+                          mw_cpus_count(&sockets) == 1 ? "" : "s", socket_list);
     else if (*numa_list)
         words = mw_format("NUMA node%s %s", several, numa_list);
     else
-        words = *socket_list ? mw_format("socket %s", socket_list) : mw_text_copy("anywhere");
+        words = *socket_list
+                    ? mw_format("socket%s %s", mw_cpus_count(&sockets) == 1 ? "" : "s", socket_list)
+                    : mw_text_copy("anywhere");
     free(numa_list);
     free(socket_list);
     mw_cpus_free(&numas);
@@ -136,28 +140,29 @@ static int pair_leaves(const struct mw_finding_input *in, const struct mw_pair_t
     return 0;
 }
 
-static void rate_add(const struct mw_finding_input *in, struct mw_rank_rate *rates, int64_t rank,
-                     const struct mw_pair_speed *speed)
+static void rate_add(struct mw_rank_rate *rate, const struct mw_pair_speed *speed)
 {
-    int64_t process = mw_model_rank(in->model, rank);
-    if (process < 0)
-        return;
-    rates[process].bytes += speed->rate_bytes;
-    rates[process].time += speed->rate_time;
-    rates[process].samples += speed->rate_samples;
+    rate->bytes += speed->rate_bytes;
+    rate->time += speed->rate_time;
+    rate->samples += speed->rate_samples;
 }
 
-struct mw_rank_rate *mw_rank_rates_read(const struct mw_finding_input *in)
+struct mw_rank_rate *mw_rank_rates_read(const struct mw_finding_input *in,
+                                        int (*wanted)(const void *context, int64_t a, int64_t b),
+                                        const void *context)
 {
     struct mw_rank_rate *rates = mw_alloc(in->model->process_count, sizeof(*rates));
     for (size_t i = 0; i < in->transports->pairs.count; i++) {
         const struct mw_pair_transport *pair = &in->transports->pairs.at[i];
+        int64_t src = mw_model_rank(in->model, pair->src),
+                dst = mw_model_rank(in->model, pair->dst);
         const struct mw_pair_speed *speed =
             pair_leaves(in, pair) ? mw_tally_speed(in->tally, pair->src, pair->dst) : NULL;
-        if (!speed || !speed->rate_samples || !speed->rate_time)
+        if (!speed || !speed->rate_samples || !speed->rate_time || src < 0 || dst < 0 ||
+            !wanted(context, src, dst))
             continue;
-        rate_add(in, rates, pair->src, speed);
-        rate_add(in, rates, pair->dst, speed);
+        rate_add(&rates[src], speed);
+        rate_add(&rates[dst], speed);
     }
     return rates;
 }

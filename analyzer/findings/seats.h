@@ -10,7 +10,7 @@
 
 /* Does a process count: recorded, of this node, with a rank and a known mask? */
 int mw_seated(const struct mw_finding_input *in, uint32_t process, uint32_t node);
-/* "NUMA node 6 (socket 1)"; of a package alone "socket 1"; "several NUMA nodes". */
+/* "NUMA node 6 (socket 1)"; of a package alone "socket 1"; "no NUMA node of its own". */
 char *mw_part_words(const struct mw_hardware *hardware, int64_t numa, int64_t package);
 /* The NUMA nodes of processes of one node: "NUMA nodes 0-3 (socket 0)". */
 char *mw_seats_words(const struct mw_finding_input *in, const uint32_t *processes, size_t count);
@@ -23,8 +23,10 @@ int64_t mw_cpu_share(const struct mw_finding_input *in, uint32_t process);
 struct mw_rank_rate {
     uint64_t bytes, time, samples; /* time: ns in which one was awaited */
 };
-/* By number of process; free() it. */
-struct mw_rank_rate *mw_rank_rates_read(const struct mw_finding_input *in);
+/* By number of process, of those pairs for whose two processes `wanted` holds; free() it. */
+struct mw_rank_rate *mw_rank_rates_read(const struct mw_finding_input *in,
+                                        int (*wanted)(const void *context, int64_t a, int64_t b),
+                                        const void *context);
 /* Bytes a second that those of some processes reached at least; NaN where they are too few. */
 double mw_rank_rate(const struct mw_rank_rate *rates, const uint32_t *processes, size_t count);
 /* Line rate in bit/s and whether the state is usable, of a device of a node by its port: -1 no port

@@ -66,19 +66,24 @@ static void text_head(const struct mw_matrix *matrix, const json_t *head, FILE *
 {
     const json_t *processes = json_object_get(head, "processes");
     char *total = value_text(matrix, (double)matrix->total), *kinds = mw_matrix_kinds_title(matrix);
+    const char *several = mw_text_plural((double)matrix->cells.count);
     fprintf(out, "%s%s, %s, by %s%s\n", mw_style_on(out, MW_STYLE_HEAD), matrix->metric->title,
             kinds, mw_json_string(head, "by"), mw_style_off(out, MW_STYLE_HEAD));
     if (matrix->jobs > 1)
-        mw_text_paragraph(out, MW_STYLE_PLAIN, "%s in all, %zu pairs; %zu jobs with %.0f processes",
-                          total, matrix->cells.count, matrix->jobs,
+        mw_text_paragraph(out, MW_STYLE_PLAIN,
+                          "%s in all, %zu pair%s; %zu jobs with %.0f processes",
+                          total, matrix->cells.count, several, matrix->jobs,
                           mw_json_count_of(processes, "processes"));
     else if (matrix->metric->measured)
-        mw_text_paragraph(out, MW_STYLE_PLAIN, "%zu pairs; %.0f of %.0f ranks recorded",
-                          matrix->cells.count, mw_json_count_of(processes, "recorded_ranks"),
+        mw_text_paragraph(out, MW_STYLE_PLAIN, "%zu pair%s; %.0f of %.0f ranks recorded",
+                          matrix->cells.count, several,
+                          mw_json_count_of(processes, "recorded_ranks"),
                           mw_json_count_of(processes, "world_size"));
     else
-        mw_text_paragraph(out, MW_STYLE_PLAIN, "%s in all, %zu pairs; %.0f of %.0f ranks recorded",
-                          total, matrix->cells.count, mw_json_count_of(processes, "recorded_ranks"),
+        mw_text_paragraph(out, MW_STYLE_PLAIN,
+                          "%s in all, %zu pair%s; %.0f of %.0f ranks recorded",
+                          total, matrix->cells.count, several,
+                          mw_json_count_of(processes, "recorded_ranks"),
                           mw_json_count_of(processes, "world_size"));
     free(kinds);
     free(total);
@@ -127,8 +132,9 @@ static void text_measured(const struct mw_matrix *matrix, FILE *out)
                           "moved most; --size selects.");
     if (bounds && matrix->by == MW_BY_RANK)
         mw_text_paragraph(out, MW_STYLE_PLAIN,
-                          "%zu pairs have a lower bound only (>=): their receivers looked late, or "
-                          "at several messages at once.", bounds);
+                          "%zu pair%s %s a lower bound only (>=): receivers looked late, or at "
+                          "several messages at once.",
+                          bounds, mw_text_plural((double)bounds), bounds == 1 ? "has" : "have");
     free(from);
     free(to);
 }

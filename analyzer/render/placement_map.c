@@ -31,11 +31,6 @@ static size_t cpu_count(const json_t *object)
     return count;
 }
 
-static const char *plural(size_t count)
-{
-    return count == 1 ? "" : "s";
-}
-
 char *mw_map_title(const json_t *node)
 {
     size_t packages = json_array_size(json_object_get(node, "packages"));
@@ -50,7 +45,7 @@ char *mw_map_title(const json_t *node)
         if (!parts[i].count)
             continue;
         char *longer = mw_format("%s%s%zu %s%s", title, separator, parts[i].count, parts[i].what,
-                                 plural(parts[i].count));
+                                 mw_text_plural((double)parts[i].count));
         free(title);
         title = longer;
         separator = ", ";

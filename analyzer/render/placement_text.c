@@ -16,7 +16,7 @@
 #define RANKS_WIDTH  14
 #define CPUS_WIDTH   14
 #define GROUPS_SHOWN 8
-#define GPUS_SHOWN   8 /* columns of a square of paths */
+#define LABEL_WIDTH  4 /* of a row of a square of paths, with the table's indent */
 
 /* "other-socket" of the document, for people; "" where it is not known. */
 static const char *distance_title(const char *word)
@@ -53,7 +53,7 @@ static const char *origin_text(const json_t *object)
 
 /* --- groups: the short form ------------------------------------------------------------------- */
 
-static void group_row(struct mw_table *table, const json_t *group)
+static void group_row(struct mw_table *table, const json_t *group, int nics)
 {
     const json_t *nic = json_object_get(group, "nic");
     int far = !strcmp(mw_json_string(nic, "farthest"), mw_locality_word(MW_LOCALITY_OTHER_PACKAGE));
@@ -63,7 +63,8 @@ static void group_row(struct mw_table *table, const json_t *group)
     mw_table_cell(table, number_text(group, "numa"));
     mw_table_cell(table, number_text(group, "package"));
     mw_table_text(table, origin_text(group));
-    mw_table_cell(table, near_text(nic));
+    if (nics)
+        mw_table_cell(table, near_text(nic));
     if (far)
         mw_table_style_bad(table);
 }
@@ -74,15 +75,19 @@ static void text_groups(const json_t *section, size_t shown, FILE *out)
     struct mw_table *table = mw_table_create();
     size_t i;
     const json_t *group;
+    int nics = 0;
+    json_array_foreach(groups, i, group)
+        nics |= *mw_json_string(json_object_get(group, "nic"), "name") != '\0';
     mw_table_column(table, "ranks");
     mw_table_column(table, "node");
     mw_table_column(table, ">NUMA");
     mw_table_column(table, ">socket");
     mw_table_column(table, "bound by");
-    mw_table_column(table, "network card");
+    if (nics)
+        mw_table_column(table, "network card");
     json_array_foreach(groups, i, group)
         if (i < shown)
-            group_row(table, group);
+            group_row(table, group, nics);
     mw_table_print(table, out);
     mw_text_more(out, (double)json_array_size(groups), shown,
                  "places (mpiwatch placement has all)");
@@ -189,48 +194,100 @@ static char *path_short(const json_t *path)
         return mw_format("%.0f hops", hops);
     if (links > 0)
         return mw_format("%.0f link%s", links, links > 1 ? "s" : "");
-    return mw_text_copy(mw_json_string(path, "kind"));
+    return mw_text_copy(mw_json_string(path, "title"));
 }
 
-static const json_t *path_find(const json_t *node, const json_t *from, const json_t *to)
+static char *path_cell(const json_t *node, const json_t *from, const json_t *to)
 {
     size_t i;
     const json_t *path;
+    if (from == to)
+        return mw_text_copy(".");
     json_array_foreach(json_object_get(node, "gpu_paths"), i, path)
         if (json_equal(json_object_get(path, "from"), json_object_get(from, "address")) &&
             json_equal(json_object_get(path, "to"), json_object_get(to, "address")))
-            return path;
-    return NULL;
+            return path_short(path);
+    return mw_text_copy("");
 }
 
-/* What joins GPUs, as a square for so many as fit into 80 columns. */
-static void text_paths(const json_t *node, FILE *out)
+/* So many columns of the square fit beside each other. */
+static size_t paths_beside(const json_t *node)
 {
-    const json_t *from, *to, *gpus = json_object_get(node, "gpus");
-    size_t row, column, count = json_array_size(gpus);
-    if (count < 2)
-        return;
-    mw_text_heading(out, "Between GPUs of %s", mw_json_string(node, "host"));
+    size_t i, widest = 1;
+    const json_t *path;
+    json_array_foreach(json_object_get(node, "gpu_paths"), i, path) {
+        char *text = path_short(path);
+        if (mw_text_length(text) > widest)
+            widest = mw_text_length(text);
+        free(text);
+    }
+    size_t beside = (MW_TEXT_WIDTH - LABEL_WIDTH) / (widest + 1);
+    return beside ? beside : 1;
+}
+
+/* The name of a GPU that has one: its address is none. */
+static const char *gpu_name(const json_t *gpu)
+{
+    const char *name = mw_json_string(gpu, "name");
+    return strcmp(name, mw_json_string(gpu, "address")) ? name : "";
+}
+
+/* Which GPU has which number in the square. */
+static void text_gpus(const json_t *gpus, FILE *out)
+{
     struct mw_table *table = mw_table_create();
-    mw_table_column(table, "");
-    for (column = 0; column < count && column < GPUS_SHOWN; column++) {
+    size_t i;
+    const json_t *gpu;
+    int named = 0;
+    json_array_foreach(gpus, i, gpu)
+        named |= *gpu_name(gpu) != '\0';
+    mw_table_column(table, ">GPU");
+    mw_table_column(table, "address");
+    if (named)
+        mw_table_column(table, "name");
+    json_array_foreach(gpus, i, gpu) {
+        mw_table_row(table);
+        mw_table_cell(table, mw_format("%zu", i));
+        mw_table_text(table, mw_json_string(gpu, "address"));
+        if (named)
+            mw_table_text(table, gpu_name(gpu));
+    }
+    mw_table_print(table, out);
+}
+
+/* The columns [first, end) of the square. */
+static void text_square(const json_t *node, size_t first, size_t end, FILE *out)
+{
+    const json_t *gpus = json_object_get(node, "gpus"), *from;
+    struct mw_table *table = mw_table_create();
+    size_t row;
+    mw_table_column(table, ">");
+    for (size_t column = first; column < end; column++) {
         char *title = mw_format(">%zu", column);
         mw_table_column(table, title);
         free(title);
     }
-    mw_table_column(table, "GPU");
     json_array_foreach(gpus, row, from) {
         mw_table_row(table);
         mw_table_cell(table, mw_format("%zu", row));
-        json_array_foreach(gpus, column, to)
-            if (column < GPUS_SHOWN)
-                mw_table_cell(table, row == column ? mw_text_copy(".")
-                                                   : path_short(path_find(node, from, to)));
-        mw_table_cell(table, mw_format("%s %s", mw_json_string(from, "address"),
-                                       mw_json_string(from, "name")));
+        for (size_t column = first; column < end; column++)
+            mw_table_cell(table, path_cell(node, from, json_array_get(gpus, column)));
     }
+    fputc('\n', out);
     mw_table_print(table, out);
-    mw_text_more(out, (double)count, GPUS_SHOWN, "columns (--format json has all)");
+}
+
+/* What joins GPUs, as a square, cut into pieces that fit into the width of the page. */
+static void text_paths(const json_t *node, FILE *out)
+{
+    size_t count = json_array_size(json_object_get(node, "gpus"));
+    if (count < 2)
+        return;
+    mw_text_heading(out, "Between GPUs of %s", mw_json_string(node, "host"));
+    text_gpus(json_object_get(node, "gpus"), out);
+    size_t beside = paths_beside(node);
+    for (size_t first = 0; first < count; first += beside)
+        text_square(node, first, first + beside < count ? first + beside : count, out);
 }
 
 static void text_node(const json_t *section, const json_t *node, FILE *out)

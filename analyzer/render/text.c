@@ -215,3 +215,8 @@ void mw_csv_text(const char *text, FILE *out)
         fputc('"', out);
     free(escaped);
 }
+
+const char *mw_text_plural(double count)
+{
+    return count == 1 ? "" : "s";
+}

@@ -38,6 +38,7 @@ void mw_text_paragraph(FILE *out, enum mw_style style, const char *format, ...)
 void mw_csv_text(const char *text, FILE *out);
 /* "    - text", a point of a list, wrapped behind its dash. Escaped here. */
 void mw_text_item(FILE *out, const char *text);
+const char *mw_text_plural(double count); /* "" for 1, else "s" */
 /* Characters of a text, for alignment. */
 size_t mw_text_length(const char *text);
 

@@ -20,11 +20,6 @@
 #define WAYS_SHOWN  24
 #define ITEMS_SHOWN 12 /* libraries, device files */
 
-static const char *plural(double count)
-{
-    return count == 1 ? "" : "s";
-}
-
 /* Things with a state, and whose they are: "/dev/cxi0 open (ranks 0-3)". */
 static void text_items(const json_t *items, const char *label, const char *name, const char *state,
                        FILE *out)
@@ -60,7 +55,7 @@ static char *moved_text(const json_t *entry)
         return mw_text_copy("no messages");
     char *bytes = mw_number_bytes(mw_json_count_of(entry, "bytes"));
     char *count = mw_number_count(messages);
-    char *text = mw_format("%s in %s message%s", bytes, count, plural(messages));
+    char *text = mw_format("%s in %s message%s", bytes, count, mw_text_plural(messages));
     free(count);
     free(bytes);
     return text;
@@ -90,7 +85,7 @@ static void text_way(const json_t *way, FILE *out)
     double pairs = mw_json_count_of(way, "pairs"), carried = mw_json_count_of(way, "carried_bytes");
     mw_text_paragraph(out, MW_STYLE_PLAIN, "%s%s: %.0f pair%s of %s", name,
                       json_is_true(json_object_get(way, "software")) ? ", in software" : "", pairs,
-                      plural(pairs), ranks);
+                      mw_text_plural(pairs), ranks);
     if (json_is_object(sizes)) {
         char *range = mw_sizes_text(sizes);
         mw_text_paragraph(out, MW_STYLE_PLAIN, "    %s of %s%s", moved, range, where);
@@ -108,7 +103,7 @@ static void text_way(const json_t *way, FILE *out)
         mw_text_paragraph(out, MW_STYLE_PLAIN,
                           "    at least %s, from rank %s to rank %s, the best of %.0f pair%s", rate,
                           src, dst, mw_json_count_of(reached, "pairs"),
-                          plural(mw_json_count_of(reached, "pairs")));
+                          mw_text_plural(mw_json_count_of(reached, "pairs")));
         free(rate);
         free(src);
         free(dst);
@@ -136,8 +131,8 @@ static void text_ways(const json_t *section, FILE *out)
         if (index < WAYS_SHOWN)
             text_way(way, out);
     if (pairs > 0)
-        mw_text_paragraph(out, MW_STYLE_BAD, "not known: %.0f pair%s, %s", pairs, plural(pairs),
-                          lost);
+        mw_text_paragraph(out, MW_STYLE_BAD, "not known: %.0f pair%s, %s", pairs,
+                          mw_text_plural(pairs), lost);
     free(lost);
     free(moved);
 }
@@ -213,7 +208,7 @@ static void text_groups(const json_t *section, FILE *out)
         const char *place =
             strstr(mw_json_string(group, "shape"), "nodes") ? "" : place_text(group);
         char *count = strcmp(mw_json_string(group, "shape"), "some")
-                          ? mw_format("%.0f pair%s, ", pairs, plural(pairs))
+                          ? mw_format("%.0f pair%s, ", pairs, mw_text_plural(pairs))
                           : mw_text_copy("");
         mw_text_paragraph(out, MW_STYLE_PLAIN, "%s%s%s: %s%s", who, place[0] ? ", " : "", place,
                           count, moved);

@@ -51,11 +51,12 @@ class Machine:
     NUMA node below one PCIe switch. slit: function of two NUMA nodes; None: the firmware has no table."""
 
     def __init__(self, packages=1, numas=1, cores=2, threads=1, l3=1, nics=None, gpus=None, slit=None,
-                 switch=False, links=None, speed=(16000, 16000), width=(16, 16), threads_last=True):
+                 switch=False, links=None, speed=(16000, 16000), width=(16, 16), threads_last=True, gpu_names=True):
         self.packages, self.numas, self.cores, self.threads, self.l3 = packages, numas, cores, threads, l3
         self.nics, self.gpus, self.slit, self.switch = nics or {}, gpus or {}, slit, switch
         self.links, self.speed, self.width = links or {}, speed, width
         self.threads_last = threads_last  # second hardware threads are numbered behind all first ones
+        self.gpu_names = gpu_names  # False: no driver is there that would give them any
         self.gp = 0
 
     # --- processors ---
@@ -88,7 +89,7 @@ class Machine:
                for i, names in enumerate(self.nics.get(node, []))]
         first = sum(count for n, count in self.gpus.items() if n < node)
         out += [("0000:%02x:00.0" % (0x10 * node + 4 + i), 0x0380, 0x1002,
-                 "card%d renderD%d" % (first + i, 128 + first + i)) for i in range(self.gpus.get(node, 0))]
+                 "card%d renderD%d" % (first + i, 128 + first + i) if self.gpu_names else "") for i in range(self.gpus.get(node, 0))]
         return out
 
     def gpu_addresses(self):

@@ -38,13 +38,13 @@ def place(process, cpus, **more):
     return look(process, cpus, **{**more, "when": 3, "time": 8 * SECOND})
 
 
-def bound(ranks, machine, cpus_of, host_ranks=None):
+def bound(ranks, machine, cpus_of, xml=True):
     """Each rank bound by its launcher; the first rank of each host tells of the node."""
     hosts = set()
     for process in ranks:
         if process.host not in hosts:
             hosts.add(process.host)
-            topology(process, machine)
+            topology(process, machine, xml=xml)
         cpus = cpus_of(process.rank)
         place(process, cpus, parent=machine.cpus(), group=machine.cpus(),
               numa=next(n for n in range(machine.node_count()) if min(cpus) in machine.cpus(n)))
@@ -57,17 +57,19 @@ def one_a_numa(machine):
 
 
 def two_nodes(machine, per_node=8, cpus_of=None, amount=100 * f.MEBI, device="mlx5_0", provider="verbs;ofi_rxm",
-              gap=None, count=20, size=f.MEBI, mpi=f.openmpi):
-    """Ranks of node1 each with a partner on node2, over a card. gap: nanoseconds of a message by rank of node1."""
+              gap=None, count=20, size=f.MEBI, mpi=f.openmpi, partner=lambda rank: rank, xml=True):
+    """Ranks of node1 each with a partner on node2, over a card. gap: nanoseconds of a message by rank of node1.
+    partner: which rank of node2, counted there."""
     ranks = [mpi(rank, 2 * per_node, host="node%d" % (1 + rank // per_node), pml="cm", mtl="ofi", btls=())
              for rank in range(2 * per_node)]
     cpus_of = cpus_of or one_a_numa(machine)
-    bound(ranks, machine, lambda rank: cpus_of(rank % per_node))
-    pairs = [(rank, rank + per_node) for rank in range(per_node)] + [(rank + per_node, rank) for rank in range(per_node)]
+    bound(ranks, machine, lambda rank: cpus_of(rank % per_node), xml=xml)
+    there = [(rank, partner(rank) + per_node) for rank in range(per_node)]
+    pairs = there + [(dst, src) for src, dst in there]
     at = 10000
     for src, dst in pairs:
         at = f.exchange(ranks, size=size, count=count, pairs=[(src, dst)], start=at,
-                        gap=gap(src % per_node) if gap else 1000000)
+                        gap=gap(min(src, dst)) if gap else 1000000)
     f.fabric(ranks, dict.fromkeys(pairs, amount), provider=provider, domain=device)
     for process in ranks:
         f.node_ports(process, f.port(device, "infiniband", f.SLINGSHOT, "4: ACTIVE"))
@@ -89,15 +91,16 @@ def gpus(process, addresses, visible, peers=None, kind=3, runtime="hip", amount=
     return process.add("BUFFER", space=[{"id": 1, "kind": kind, "runtime": runtime, "device": 1, "calls": 10, "bytes": amount}])
 
 
-def gpu_job(machine, numbers, xml=True, size=f.MEBI, count=10, space=1, **more):
-    """Each rank uses the GPU of this number, and sends to every other out of its memory."""
-    ranks = [f.openmpi(rank, len(numbers)) for rank in range(len(numbers))]
+def gpu_job(machine, numbers, xml=True, size=f.MEBI, count=10, space=1, mpi=f.openmpi, hidden=True, **more):
+    """Each rank uses the GPU of this number, and sends to every other out of its memory. hidden: it sees no other GPU."""
+    ranks = [mpi(rank, len(numbers)) for rank in range(len(numbers))]
     topology(ranks[0], machine, xml=xml)
     for process, number in zip(ranks, numbers):
         node = next(n for n in range(machine.node_count())
                     if machine.gpu_addresses()[number] in [device[0] for device in machine.devices(n)])
         place(process, [machine.cpus(node)[number % 4]], parent=machine.cpus())
-        gpus(process, machine.gpu_addresses(), [number], **more)
+        visible = [number] + [other for other in numbers if other != number and not hidden]
+        gpus(process, machine.gpu_addresses(), visible, **more)
     at = 10000
     for src in ranks:
         for dst in ranks:

@@ -54,7 +54,7 @@ class Measured(CliTest):
         shown = self.run_cli("matrix", "-m", "bandwidth", self.trace).out
         self.assertIn(">= 7.92 MB/s", shown)
         self.assertIn("65.5 GB/s", shown)
-        self.assertIn("1 pairs have a lower bound only", shown)
+        self.assertIn("1 pair has a lower bound only", shown)
 
     def test_by_node(self):
         cells = self.run_cli("matrix", "-m", "bandwidth", "-b", "node", "-f", "json", self.trace).json()["cells"]

@@ -2,6 +2,9 @@
 """Where ranks sat: the command, its pictures, and the findings that rest on it, on machines of every kind."""
 
 import os
+import shutil
+import subprocess
+import unittest
 import xml.etree.ElementTree
 
 import build_trace as b
@@ -84,6 +87,27 @@ class Command(Placed):
                          ("mlx5_0", 6, "other-socket", "other-socket", 32))
         self.assertEqual([(entry["distance"], entry["pairs"]) for entry in section["distances"]],
                          [("other-node", 16)])
+
+    @unittest.skipUnless(shutil.which("lstopo-no-graphics"), "lstopo is missing")
+    def test_distances_of_memory(self):
+        """What the firmware says, from the kernel's table and from hwloc's, as lstopo shows it."""
+        seen = set()
+        for name, machine in MACHINES.items():
+            xml_path = self.path(name + ".xml")
+            with open(xml_path, "w", encoding="utf-8") as file:
+                file.write(machine.xml())
+            shown = subprocess.run(["lstopo-no-graphics", "-i", xml_path, "--distances"], timeout=60, check=True,
+                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.decode()
+            rows = [[int(word) for word in line.split()] for line in shown.splitlines() if line.strip()[:1].isdigit()]
+            self.assertEqual([row[0] for row in rows], list(range(machine.node_count() if machine.slit else 0)), name)
+            seen.add(len({value for row in rows for value in row[1:]}))
+            process = f.openmpi(0, 1)
+            p.topology(process, machine)
+            p.place(process, [0])
+            numas = self.section(f.finish([process]))["nodes"][0]["numa"]
+            told = [numa["distances"] for numa in numas] if rows else []
+            self.assertEqual(told, [row[1:] for row in rows], name)
+        self.assertEqual(seen, {0, 2, 3, 4})
 
     def test_distances_of_pairs(self):
         machine = MACHINES["switches"]  # second hardware threads from 16 on
@@ -185,18 +209,21 @@ class Command(Placed):
             self.assertEqual(self.section(f.finish([process]))["ranks"][0]["origin"], origin, (starter, settings))
 
     def test_text(self):
-        for name in ("epyc", "flat", "desktop", "switches"):
+        for name in ("epyc", "epyc_four_values", "flat", "desktop", "switches"):
             machine = MACHINES[name]
             nodes = machine.node_count()
             ranks = local(on_one_node(machine, [machine.cpus(n % nodes)[:2] for n in range(4)]))
             out = self.run_cli("placement", self.trace(ranks)).out
             self.assert_fits(out)
-            expected = os.path.join(ROOT, "tests", "cli", "expected", "placement_%s.txt" % name)
-            if os.environ.get("MW_TEST_UPDATE"):
-                with open(expected, "w", encoding="utf-8") as file:
-                    file.write(out)
-            with open(expected, encoding="utf-8") as file:
-                self.assertEqual(out, file.read())
+            self.golden(name, out)
+
+    def golden(self, name, out):
+        expected = os.path.join(ROOT, "tests", "cli", "expected", "placement_%s.txt" % name)
+        if os.environ.get("MW_TEST_UPDATE"):
+            with open(expected, "w", encoding="utf-8") as file:
+                file.write(out)
+        with open(expected, encoding="utf-8") as file:
+            self.assertEqual(out, file.read())
 
     def test_mixed_nodes(self):
         """Nodes of two kinds in one job."""
@@ -205,13 +232,46 @@ class Command(Placed):
             p.topology(process, MACHINES[name])
             p.place(process, [2])
         section = self.section(local(ranks))
+        self.golden("mixed", self.run_cli("placement", self.path("job.mpiw")).out)
         self.assertEqual([len(node["numa"]) for node in section["nodes"]], [8, 1])
         self.assertEqual([entry["distance"] for entry in section["distances"]], ["other-node"])
+
+    def test_gpus_without_links(self):
+        """Eight GPUs that only PCI joins, with names and without: every row is of a GPU that can be told."""
+        for machine, name in ((epyc(links={}), "card0"), (epyc(links={}, gpu_names=False), None)):
+            out = self.run_cli("placement", self.trace(local(on_one_node(machine, [[0], [64]])))).out
+            self.assert_fits(out)
+            section = out[out.index("Between GPUs"):out.index("\nRanks")]
+            rows = [line.split() for line in section.splitlines()[2:10]]
+            self.assertEqual([row[:2] for row in rows], [[str(i), address] for i, address in enumerate(machine.gpu_addresses())])
+            self.assertEqual(rows[0][2:], [name] if name else [])
+            for address in machine.gpu_addresses():
+                self.assertEqual(section.count(address), 1)
+            squares = section.split("\n\n")[1:]
+            heads = [square.splitlines()[0].split() for square in squares]
+            self.assertEqual([number for head in heads for number in head], [str(i) for i in range(8)])
+            self.assertTrue(all(len(square.splitlines()) == 9 for square in squares))
+            for raw in ("other-socket", "host-bridge", "pcie-switch"):
+                self.assertNotIn(raw, out)
+            self.assertIn("other socket", section)
+
+    def test_no_cards(self):
+        """A column that would be empty for everybody is left out."""
+        trace = self.trace(local(on_one_node(MACHINES["desktop"], [[0], [1]])))
+        for command in ("report", "placement"):
+            out = self.run_cli(command, trace).out
+            self.assertIn("bound by", out)
+            self.assertNotIn("network card", out)
+        self.assertIn("network card", self.run_cli("report", self.trace(p.two_nodes(MACHINES["epyc"]))).out)
+
+    def test_one_pair(self):
+        ranks = [f.openmpi(rank, 2) for rank in range(2)]
+        f.exchange(ranks, size=8, count=2, pairs=[(0, 1)])
+        self.assertIn("16 B in all, 1 pair; 2 of 2 ranks", self.run_cli("matrix", self.trace(f.finish(ranks))).out)
 
     def test_lines_on_a_terminal(self):
         """Boxes of lines where a terminal for UTF-8 shows them, ASCII for files and other terminals."""
         import pty  # pylint: disable=import-outside-toplevel
-        import subprocess  # pylint: disable=import-outside-toplevel
         path = self.trace(local(on_one_node(MACHINES["flat"], [[0], [8]])))
         for locale, lines in (("C.UTF-8", True), ("C", False)):
             leader, follower = pty.openpty()
@@ -343,12 +403,39 @@ class FarFromNic(Placed):
         ranks = p.two_nodes(MACHINES["epyc"], gap=lambda rank: 85000 if rank >= 4 else 154000)
         finding = self.only(ranks, "far-from-nic")
         self.assertEqual((finding["ranks"], finding["processes"]), ("0-3,8-11", 8))
-        self.says(finding, "8 of 16 ranks use mlx5_0 from the other socket", "ranks 0-3 on node1: NUMA nodes 0-3 "
-                  "(socket 0) use mlx5_0 at NUMA node 6 (socket 1); the firmware's distance is 32",
-                  "the far ranks reached 6.81 GB/s, those of the near ones 12.3 GB/s", "55.2 %")
+        self.says(finding, "8 of 16 ranks use mlx5_0 from the other socket", "ranks 0-3 on node1, at NUMA nodes 0-3 "
+                  "(socket 0), use mlx5_0 at NUMA node 6 (socket 1); the firmware's distance is 32",
+                  "pairs with a far rank reached 6.81 GB/s, those of pairs of near ranks 12.3 GB/s", "55.2 %")
 
     def test_measured_to_cost_nothing(self):
         self.none(p.two_nodes(MACHINES["epyc"], gap=lambda rank: 85000))
+
+    def test_far_ranks_that_talk_to_near_ones(self):
+        """Both ends of each such pair are equally slow: that says nothing about the distance."""
+        crossed = p.two_nodes(MACHINES["epyc"], gap=lambda rank: 154000, partner=lambda rank: (rank + 4) % 8)
+        finding = self.only(crossed, "far-from-nic", "notice")
+        self.says(finding, "reached 6.81 GB/s; what the distance costs cannot be told")
+        self.assertIsNone(finding["cost"])
+        # Ranks 6 and 7 have partners near their card, and show it.
+        some = p.two_nodes(MACHINES["epyc"], gap=lambda rank: 85000 if rank >= 6 else 154000,
+                           partner=lambda rank: rank if rank >= 6 else (rank + 3) % 6)
+        finding = self.only(some, "far-from-nic")
+        self.says(finding, "pairs with a far rank reached 6.81 GB/s, those of pairs of near ranks 12.3 GB/s", "55.2 %")
+
+    def test_sockets_that_nobody_knows(self):
+        """Without hwloc only the firmware's table tells what is far; the words are those of the table of ranks."""
+        ranks = p.two_nodes(MACHINES["epyc"], gap=lambda rank: 85000 if rank >= 4 else 154000, xml=False)
+        finding = self.only(ranks, "far-from-nic")
+        self.says(finding, "8 of 16 ranks use mlx5_0 from a far NUMA node", "ranks 0-3 on node1, at NUMA nodes 0-3, use "
+                  "mlx5_0 at NUMA node 6; the firmware's distance is 32", "CPUs near the card are used by no rank")
+        self.assertNotIn("socket", "\n".join([finding["title"], *finding["evidence"], finding["advice"]]))
+        self.assertEqual({rank["nics"][0]["nearest"] for rank in self.section(ranks)["ranks"][:4]}, {"same-node"})
+
+    def test_one_rank(self):
+        machine = MACHINES["epyc"]
+        ranks = p.two_nodes(machine, per_node=5, cpus_of=lambda rank: [16 if rank == 0 else 64 + rank], size=1024)
+        self.says(self.only(ranks, "far-from-nic"), "rank 0 on node1, at NUMA node 1 (socket 0), uses mlx5_0 at",
+                  "cannot be told: too few large messages")
 
     def test_all_on_the_wrong_socket(self):
         machine = MACHINES["epyc"]
@@ -593,6 +680,54 @@ class Gpus(Placed):
 
     def test_by_the_gpus_themselves(self):
         self.none(self.job(transport="rocm_ipc", device="rocm_ipc"))
+
+    def test_ways_that_are_only_concluded(self):
+        """MPI may have moved GPU memory itself there: no probe sees that."""
+        for mpi in (f.openmpi, f.mpich):
+            ranks = p.gpu_job(MACHINES["epyc"], [0, 1], mpi=mpi)
+            f.sockets(ranks, {})
+            self.none(ranks)
+            groups = self.run_cli("transports", "-f", "json", self.path("job.mpiw")).json()["transports"]["groups"]
+            self.assertEqual([route["certainty"] for route in groups["listed"][0]["routes"]], ["concluded"])
+
+    def test_counted_for_a_part_only(self):
+        """10 MiB came from a GPU; what was counted may be all of the rest."""
+        for counted, found in ((MEBI, 0), (12 * MEBI, 1)):
+            ranks = p.gpu_job(MACHINES["epyc"], [0, 1], mpi=self.over_tcp)
+            f.sockets(ranks, f.all_pairs(ranks, counted), interface="lo")
+            self.assertEqual(len(self.findings(ranks)), found, counted)
+
+    @staticmethod
+    def over_tcp(rank, size):
+        return f.openmpi(rank, size, btls=("self", "tcp"))
+
+    @staticmethod
+    def cray(rank, size):
+        process = f.mpich(rank, size, netmod="ofi", shm="none")
+        process.version = "MPI VERSION    : CRAY MPICH version 8.1.28.2 (ANL base 3.4a2)"
+        return process
+
+    def test_advice_fits_the_mpi(self):
+        support = "MPICH_GPU_SUPPORT_ENABLED"
+        for mpi, setting, words, others in (
+                (self.over_tcp, None, "Use an Open MPI with a UCX that has rocm_ipc", "MPICH"),
+                (self.cray, None, "Set MPICH_GPU_SUPPORT_ENABLED=1.", "UCX"),
+                (self.cray, (support, "0"), "MPICH_GPU_SUPPORT_ENABLED is 0: set it to 1.", "UCX"),
+                (self.cray, (support, "1"), "MPICH_GPU_SUPPORT_ENABLED=1 is set", "Set MPICH")):
+            ranks = p.gpu_job(MACHINES["epyc"], [0, 1], mpi=mpi, hidden=False)
+            carried = f.all_pairs(ranks, 12 * MEBI)
+            if mpi is self.cray:
+                f.fabric(ranks, carried, provider="tcp;ofi_rxm", domain="lo")
+            else:
+                f.sockets(ranks, carried, interface="lo")
+            for process in ranks if setting else ():
+                f.facts(process, ("env", *setting))
+            finding = [one for one in self.findings(ranks) if one["id"] == "gpu-staged"][0]
+            self.assertIn(words, finding["advice"])
+            self.assertNotIn(others, finding["advice"])
+        ranks = self.job(visible=([0, 1], [1, 0]))
+        f.facts(ranks[0], ("env", "UCX_TLS", "posix,cma"))
+        self.says(self.only(ranks, "gpu-staged"), "UCX_TLS=posix,cma must not leave them out")
 
     def test_host_memory(self):
         self.none(self.job(kind=1))
