@@ -178,7 +178,8 @@ def two_nodes(mpi, folder):
         routes.adds_up(pair, amount)
     found = json.loads(command([setting("MW_CLI"), "report", "--format", "json", path], folder)
                        .expect(0).stdout)
-    same([f for f in found["findings"] if f["severity"] != "notice"], [], "findings")
+    # what else the machine does while it is tested is true, and no concern of these tests
+    same([f for f in found["findings"] if f["severity"] != "notice" and f["id"] != "shared-cpu"], [], "findings")
 
 
 @mpi_test(variants=("-libfabric,-ucx,-sockets,-cma,-openmpi,-mpich", "none"))
