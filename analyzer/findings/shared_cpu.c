@@ -15,11 +15,13 @@
 #include "analyzer/findings/words.h"
 #include "analyzer/model/endpoints.h"
 
-#define BUSY_MIN   30   /* percent of a processor that foreign processes used in sum */
-#define TAKERS_MAX 8192 /* of a node, on which the matching is tried */
-#define ASLEEP_MAX 1    /* percent of a processor: even one rank of fifty that poll has more */
-#define IDLE_MAX   25 /* percent of its equal part of the processors that a rank that sleeps used */
-#define NAMED_MAX  4
+#define BUSY_MIN    30         /* percent of a processor that foreign processes used in sum */
+#define ROAMING_MIN 50         /* percent, of one that may go wherever ranks are */
+#define WATCHED_MIN 1000000000 /* ns for which such a one was watched */
+#define TAKERS_MAX  8192       /* of a node, on which the matching is tried */
+#define ASLEEP_MAX  1  /* percent of a processor: even one rank of fifty that poll has more */
+#define IDLE_MAX    25 /* percent of its equal part of the processors that a rank that sleeps used */
+#define NAMED_MAX   4
 
 /* Somebody who wants a processor: a rank, or a busy process of others. */
 struct taker {
@@ -112,6 +114,26 @@ static struct mw_cpus foreign_cpus(const struct mw_foreign *foreign)
     return cpus;
 }
 
+/* Who may go wherever the job is takes what is free. It stands in the way only if it wants most of
+ * a processor, for a while: a compiler that ran by does not. */
+static int matters(const struct contest *contest, const struct mw_placement *look,
+                   const struct mw_foreign *foreign)
+{
+    struct mw_cpus cpus = foreign_cpus(foreign);
+    int roams = mw_cpus_count(&cpus) > 1;
+    for (size_t i = 0; i < contest->takers.count && roams; i++)
+        roams = contest->takers.at[i].foreign || mw_cpus_within(&contest->takers.at[i].cpus, &cpus);
+    mw_cpus_free(&cpus);
+    return !roams || (foreign->busy >= ROAMING_MIN && look->watched_ns >= WATCHED_MIN);
+}
+
+static int is_other(const struct mw_finding_input *in, const struct contest *contest,
+                    uint32_t process, const struct mw_foreign *foreign)
+{
+    return !mw_foreign_is_ours(in->model, process, foreign) &&
+           matters(contest, in->placements->places[process].last, foreign);
+}
+
 static void demand_add(struct demands *demands, const struct mw_foreign *foreign)
 {
     struct mw_cpus cpus = foreign_cpus(foreign);
@@ -144,10 +166,10 @@ static void add_foreigners(const struct mw_finding_input *in, struct contest *co
     const struct mw_placement *last = in->placements->places[process].last;
     struct demands demands = {0};
     for (size_t i = 0; i < last->foreign_count; i++)
-        if (!mw_foreign_is_ours(in->model, process, &last->foreign[i]))
+        if (is_other(in, contest, process, &last->foreign[i]))
             demand_add(&demands, &last->foreign[i]);
     for (size_t i = 0; i < last->foreign_count; i++)
-        if (!mw_foreign_is_ours(in->model, process, &last->foreign[i]))
+        if (is_other(in, contest, process, &last->foreign[i]))
             add_foreigner(contest, &demands, process, &last->foreign[i]);
     for (size_t i = 0; i < demands.list.count; i++)
         mw_cpus_free(&demands.list.at[i].cpus);

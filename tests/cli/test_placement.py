@@ -612,9 +612,9 @@ class SharedCpu(Placed):
                    foreign=[{"pid": 5, "parent": 1, "name": "x", "cpu": 1, "busy": 99, "same_user": 1}])
             self.assertEqual(len(self.findings(local(ranks))), number)
 
-    def several(self, masks, *busy, **process):
+    def several(self, masks, *busy, watched=8 * b.SECOND, **process):
         ranks = on_one_node(MACHINES["desktop"], masks)
-        p.look(ranks[0], masks[0], when=3, time=8 * b.SECOND + 1, parent=MACHINES["desktop"].cpus(),
+        p.look(ranks[0], masks[0], when=3, time=8 * b.SECOND + 1, parent=MACHINES["desktop"].cpus(), watched=watched,
                foreign=[{"pid": 7 + n, "name": "make", "cpu": 1, "busy": share, "same_user": 1, "parent": 3, **process}
                         for n, share in enumerate(busy)])
         return local(ranks)
@@ -632,10 +632,12 @@ class SharedCpu(Placed):
     def test_more_demand_than_cpus(self):
         """Nobody is bound: only what does not fit in sum is a finding."""
         every = MACHINES["desktop"].cpus()  # 8
-        for ranks, busy, expected in ((7, [60, 60], 0), (7, [70, 70], 1), (7, [99], 0), (8, [29], 0), (8, [30], 1),
-                                      (4, [99] * 4, 0), (4, [99] * 5, 1), (5, [290], 0), (5, [390], 1)):
+        for ranks, busy, expected in ((7, [60, 60], 0), (7, [70, 70], 1), (7, [99], 0), (8, [49], 0), (8, [50], 1),
+                                      (4, [99] * 4, 0), (4, [99] * 5, 1), (5, [290], 0), (5, [390], 1), (8, [40] * 4, 0)):
             found = self.findings(self.several([every] * ranks, *busy, cpus=runs(every)))
             self.assertEqual([finding["id"] for finding in found], ["shared-cpu"] * expected, (ranks, busy))
+        self.none(self.several([every] * 8, 99, 99, cpus=runs(every), watched=b.SECOND // 2))  # it may have run by
+        self.only(self.several([[cpu] for cpu in every], 99, cpus=runs(every)), "shared-cpu")
 
     def test_it_does_not_matter(self):
         self.none(self.foreign([[0], [1]], busy=29))

@@ -265,8 +265,8 @@ static void test_foreign_processes(void **state)
     assert_int_equal(found, 11);
 }
 
-/* The launcher is process 1 of a container: who has it for a parent is a rank of its own. If that is
- * somebody else, they are orphans. Returns how many foreign ones were found. */
+/* The launcher is process 1 of a container: who has it for a parent is a rank of its own. If that
+ * is somebody else, they are orphans. Returns how many foreign ones were found. */
 static unsigned found_below_process_1(const char *name)
 {
     char text[256];
