@@ -354,9 +354,9 @@ static void find_on_node(const struct mw_finding_input *in, uint32_t node, struc
     struct contest contest = {.owner = mw_alloc(MW_CPUS_MAX, sizeof(size_t)),
                               .tried = mw_alloc(MW_CPUS_MAX, 1)};
     add_ranks(in, &contest, node);
-    size_t ranks = contest.takers.count;
-    for (size_t i = 0; i < ranks; i++)
-        add_foreigners(in, &contest, contest.takers.at[i].process);
+    for (uint32_t p = 0; p < in->model->process_count; p++)
+        if (mw_seated(in, p, node)) /* also one that sleeps */
+            add_foreigners(in, &contest, p);
     unsigned char *told = mw_alloc(contest.takers.count, 1),
                   *lost = mw_alloc(contest.takers.count, 1);
     for (size_t i = 0; i < contest.takers.count; i++) {

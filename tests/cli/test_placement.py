@@ -544,6 +544,13 @@ class SharedCpu(Placed):
             found = self.findings(self.used(masks, *shares))
             self.assertEqual([finding["id"] for finding in found], ["shared-cpu"] * number, (masks, shares))
 
+    def test_the_one_that_looked_sleeps(self):
+        ranks = on_one_node(MACHINES["desktop"], [[0], [1]])
+        for when, time in ((1, 2000), (3, 8 * b.SECOND)):
+            foreign = [{"pid": 7, "name": "x", "cpu": 2, "busy": 49, "parent": 3}] if when == 3 else []
+            p.look(ranks[0], [0], when=when, time=time, thread=[{"tid": 1, "ticks": 50, "mpi": 1}], foreign=foreign)
+        self.assertEqual(self.only(local(ranks), "shared-cpu")["ranks"], "1")
+
     def test_some_of_them(self):
         """Ranks 1 to 3 have two CPUs; the others are fine."""
         masks = [[0], [2, 3], [2], [3], [4, 5], [4, 5]]
