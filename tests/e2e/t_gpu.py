@@ -5,6 +5,7 @@
 """Memory of GPUs in messages, and the devices of ranks."""
 
 import glob
+import json
 import os
 import re
 import subprocess
@@ -286,33 +287,40 @@ def nothing_where_there_is_no_gpu(mpi, folder):
         check(not process.devices and not process.spaces, "something was recorded")
 
 
-@mpi_test
-def one_matrix_of_28_runs_and_of_one(mpi, folder):
-    """Each pair of eight dies in a run of its own, and all in one run of eight ranks: the same pairs of
-    devices, by PCI address."""
-    pairs = {}
+def matrix(paths):
+    """Messages between memories of GPUs, as the command says: (traces, {(src, dst): (bytes, link)})."""
+    line = [setting("MW_CLI"), "matrix", "--by", "gpu", "--buffer", "device", "-f", "json"]
+    shown = subprocess.run(line + paths, stdout=subprocess.PIPE, check=True, timeout=60).stdout
+    document = json.loads(shown)
+    cells = {
+        (cell["src"], cell["dst"]): (cell["value"], cell["link"]) for cell in document["cells"]
+    }
+    return document["jobs"], cells
 
-    def add(trace):
-        where = places(trace, "hip")
-        for process in trace.processes:
-            for call in process.all_calls():
-                for event in call.events:
-                    if event.kind == "SEND" and event.peer >= 0:
-                        key = (where[process.rank][0], where[event.peer][0])
-                        pairs[key] = pairs.get(key, 0) + event.bytes
 
-    for a in range(8):
-        for b in range(a + 1, 8):
-            own = os.path.join(folder, "%d-%d" % (a, b))
-            os.mkdir(own)
-            add(run(mpi, own, "hip", "exchange", HIP_VISIBLE_DEVICES="%d,%d" % (a, b)))
-    by_runs = dict(pairs)
-    same(len(by_runs), 56, "pairs")
-    pairs.clear()
-    own = os.path.join(folder, "all")
-    os.mkdir(own)
-    add(run(mpi, own, "hip", "exchange", ranks=8))
-    same(pairs, by_runs, "pairs of devices")
+@mpi_test(variants=("hip", "cuda"))
+def one_matrix_of_28_runs_and_of_one(mpi, folder, runtime):
+    """Each pair of eight GPUs in a run of its own, and all in one run of eight ranks: the same matrix."""
+    variable = "HIP_VISIBLE_DEVICES" if runtime == "hip" else "CUDA_VISIBLE_DEVICES"
+
+    def path(name, **options):
+        own = os.path.join(folder, name)
+        os.mkdir(own)
+        run(mpi, own, runtime, "exchange", **options)
+        return os.path.join(own, "job.mpiw")
+
+    paths = [
+        path("%d-%d" % (a, b), **{variable: "%d,%d" % (a, b)})
+        for a in range(8)
+        for b in range(a + 1, 8)
+    ]
+    jobs, of_pairs = matrix(paths)
+    same((jobs, len(of_pairs)), (28, 56), "traces and pairs")
+    addresses = {name.rpartition("/")[2] for pair in of_pairs for name in pair}
+    same(addresses, {"0000:%s:00.0" % bus for bus in BUSES}, "GPUs")
+    jobs, of_one = matrix([path("all", ranks=8)])
+    same(jobs, 1, "traces")
+    same(of_one, of_pairs, "bytes between GPUs, and what joins them")
 
 
 @test

@@ -2,20 +2,24 @@
 #
 # Where ranks may run and by whose leave, what their node is, and who else keeps its processors
 # busy: on real jobs bound by launchers, taskset and cpusets, on several nodes, with a foreign process.
-# Raw facts only; what the report makes of them is tested elsewhere.
+# Mostly raw facts; of findings only that they come where ranks share a processor, and not where
+# they are bound. Those of made-up machines are tested elsewhere.
 """Placement and topology."""
 
+import json
 import os
 import subprocess
 import time
 import uuid
 
-from harness import Skip, check, command, main, mpi_test, same, tidy
+from harness import Skip, check, command, main, mpi_test, same, setting, tidy
 from mpi import OPENMPI
 from nodes import Nodes
 from trace import Trace
 
 INIT, DURING, END = 1, 2, 3
+RULES = ("shared-cpu", "migrated", "far-from-nic", "uneven-nics", "slow-link", "slit-flat")
+TRIES = 4  # a busy machine moves processes and has busy ones of others
 HERE = sorted(os.sched_getaffinity(0))
 
 
@@ -33,12 +37,23 @@ def cpus(process, name="cpus", when=INIT):
     return spread(look(process, when)[name])
 
 
-def run(mpi, folder, line, seconds="0", env=None, trace="job.mpiw"):
-    """A job by a launcher's command line of the test's own."""
+def record(mpi, folder, line, seconds="0", env=None, trace="job.mpiw"):
+    """A job by a launcher's command line of the test's own; the path of its trace."""
     path = os.path.join(folder, trace)
     line = list(line) + ["env", "LD_PRELOAD=%s" % mpi.library(), mpi.build("seconds.c"), seconds]
     command(line, folder, env=dict(env or {}, MPIWATCH_OUT=path)).expect(0)
-    return Trace(path, events=False)
+    return path
+
+
+def run(*arguments, **options):
+    return Trace(record(*arguments, **options), events=False)
+
+
+def findings(path):
+    """Of placement, in the report: {rule: finding}."""
+    shown = command([setting("MW_CLI"), "report", "-f", "json", path], os.path.dirname(path))
+    found = json.loads(shown.expect(0).stdout)["findings"]
+    return {finding["id"]: finding for finding in found if finding["id"] in RULES}
 
 
 def launcher(mpi, *options):
@@ -98,14 +113,19 @@ def taskset(mpi, folder, where):
         same(cpus(process, "parent_cpus"), [HERE[-1]] if where == "outside" else HERE, "parent's")
 
 
-@mpi_test
-def bound_by_the_launcher(mpi, folder):
+def binding(mpi, folder):
+    """Two ranks, each with a core of its own."""
     two_processors()
     options = ("--bind-to", "core", "--map-by", "core") if mpi is OPENMPI else ("-bind-to", "core")
     line = launcher(mpi, *options)
     if command(line + ["true"], folder).code:
         raise Skip("this launcher cannot bind here")
-    trace = run(mpi, folder, line)
+    return line
+
+
+@mpi_test
+def bound_by_the_launcher(mpi, folder):
+    trace = run(mpi, folder, binding(mpi, folder))
     masks = [cpus(process) for process in trace.processes]
     check(all(len(mask) < len(HERE) for mask in masks), "not bound: %s" % masks)
     check(not set(masks[0]) & set(masks[1]), "both on %s" % masks)
@@ -269,6 +289,34 @@ def a_foreign_spinner(mpi, folder):
     check(found[0]["busy"] >= 20, "busy %d %%" % found[0]["busy"])
     ranks = {process.pid for process in trace.processes}
     check(not ranks & {other["pid"] for other in row["foreigners"]}, "ranks among the foreign ones")
+
+
+# ---- What the report makes of it
+
+
+@mpi_test
+def two_ranks_on_one_processor(mpi, folder):
+    two_processors()
+    line = ["taskset", "-c", str(HERE[0])] + launcher(mpi)
+    found = findings(record(mpi, folder, line)).get("shared-cpu")
+    check(found, "no finding")
+    same((found["severity"], found["ranks"]), ("warning", "0-1"), found["title"])
+
+
+@mpi_test
+def bound_ranks_are_fine(mpi, folder):
+    line = binding(mpi, folder)
+    titles = []
+    for number in range(TRIES):
+        found = findings(record(mpi, folder, line, trace="job%d.mpiw" % number))
+        if not found:
+            return
+        titles += [one["title"] for one in found.values()]
+        check(found.keys() <= {"shared-cpu"}, titles)
+    # Ranks that have their own can only share a processor with others' processes.
+    trace = Trace(os.path.join(folder, "job%d.mpiw" % (TRIES - 1)), events=False)
+    check(any(look(process, END)["foreigners"] for process in trace.processes), titles)
+    raise Skip("other processes keep this machine's processors busy")
 
 
 # ---- No harm
