@@ -163,6 +163,8 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
 /* Traces of one job are one; by place, those of several jobs are added up. */
 struct job {
     char *key;
+    struct mw_index seats; /* ranks that its traces have, */
+    MW_VECTOR(uint64_t) processes; /* and which process each is */
     struct mw_paths paths;
     struct mw_analysis *analysis;
     struct mw_placements *placements;
@@ -171,31 +173,63 @@ struct jobs {
     MW_VECTOR(struct job) all;
 };
 
-/* What tells jobs apart. What cannot be opened is said when its job is. Newly allocated. */
-static char *job_key(const char *path)
+/* The seat of a process in its job: each world has its own ranks. 0: its rank is not known. */
+static int seat_of(const struct mw_process *process, uint64_t *seat)
+{
+    int64_t rank = process->has_rank ? process->rank : process->rank_hint;
+    *seat = mw_mix(process->world) ^ (uint64_t)rank;
+    return rank >= 0;
+}
+
+/* Whether one rank is a process here and another process there: a launcher may call two jobs by the
+ * same name, as hydra does with the port it happens to get. */
+static int is_other_job(const struct job *job, const mw_trace *trace)
+{
+    for (size_t i = 0; i < mw_trace_process_count(trace); i++) {
+        const struct mw_process *process = mw_trace_process(trace, i);
+        uint64_t seat;
+        if (!seat_of(process, &seat))
+            continue;
+        size_t at = mw_index_find(&job->seats, seat);
+        if (at != MW_INDEX_NONE && job->processes.at[at] != process->key)
+            return 1;
+    }
+    return 0;
+}
+
+static void job_take(struct job *job, const char *path, const mw_trace *trace)
+{
+    mw_paths_add(&job->paths, path);
+    for (size_t i = 0; trace && i < mw_trace_process_count(trace); i++) {
+        const struct mw_process *process = mw_trace_process(trace, i);
+        uint64_t seat;
+        if (seat_of(process, &seat) && mw_index_put(&job->seats, seat) == job->processes.count)
+            *mw_vector_add(&job->processes) = process->key;
+    }
+}
+
+/* Finds the job that a trace is of, or begins one. What cannot be opened is said when its job is. */
+static void jobs_add(struct jobs *jobs, const char *path, int apart)
 {
     mw_trace *trace = NULL;
-    if (mw_trace_open(&path, 1, MW_OPEN_RESIDUE, &trace, NULL) != MW_OK)
-        return mw_text_copy("");
-    char *key = mw_text_copy(mw_trace_job(trace)->key);
+    if (apart && mw_trace_open(&path, 1, MW_OPEN_RESIDUE, &trace, NULL) != MW_OK)
+        trace = NULL;
+    const char *key = trace ? mw_trace_job(trace)->key : "";
+    size_t at = 0;
+    while (at < jobs->all.count && (strcmp(jobs->all.at[at].key, key) ||
+                                    (trace && is_other_job(&jobs->all.at[at], trace))))
+        at++;
+    if (at == jobs->all.count)
+        mw_vector_add(&jobs->all)->key = mw_text_copy(key);
+    job_take(&jobs->all.at[at], path, trace);
     mw_trace_close(trace);
-    return key;
 }
 
 static void jobs_group(struct jobs *jobs, const struct options *options)
 {
-    for (size_t i = 0; i < options->view.paths.count; i++) {
-        const char *path = options->view.paths.at[i];
-        int apart = options->question.by != MW_BY_RANK && options->view.paths.count > 1;
-        char *key = apart ? job_key(path) : mw_text_copy("");
-        size_t at = 0;
-        while (at < jobs->all.count && strcmp(jobs->all.at[at].key, key))
-            at++;
-        if (at == jobs->all.count)
-            mw_vector_add(&jobs->all)->key = mw_text_copy(key);
-        mw_paths_add(&jobs->all.at[at].paths, path);
-        free(key);
-    }
+    int apart = options->question.by != MW_BY_RANK && options->view.paths.count > 1;
+    for (size_t i = 0; i < options->view.paths.count; i++)
+        jobs_add(jobs, options->view.paths.at[i], apart);
 }
 
 static unsigned parts_of(const struct mw_metric *metric)
@@ -225,6 +259,8 @@ static void jobs_close(struct jobs *jobs)
         struct job *job = &jobs->all.at[i];
         mw_placements_free(job->placements);
         mw_analysis_close(job->analysis);
+        mw_index_free(&job->seats);
+        free(job->processes.at);
         free(job->paths.at);
         free(job->key);
     }
