@@ -347,7 +347,9 @@ class Matrices(Placed):
         pairs = []
         for one in range(8):
             for two in range(one + 1, 8):
-                ranks = p.gpu_job(machine, [one, two])
+                first = 0x1000 * (8 * one + two)
+                ranks = p.gpu_job(machine, [one, two],
+                                  mpi=lambda rank, size, first=first: p.f.openmpi(rank, size, key=first + rank))
                 # a launcher may call two jobs by one name
                 key = "job-%d-%d" % (one, two if two < 6 else 6)
                 pairs.append(b.write(self.path("pair-%d-%d.mpiw" % (one, two)), b.job(key=key), *ranks))
