@@ -35,6 +35,7 @@ struct burst {
 struct entry {
     struct mw_speed shown;
     struct mw_cover warm, certain, all;
+    uint64_t warm_group; /* + 1: of the last message of the warm-up; 0 it was alone */
     struct mw_histogram latencies, paces; /* paces: ns a MiB of certain samples */
     struct group group;
     struct burst burst, window;
@@ -270,12 +271,24 @@ static void node_add(struct mw_transfer_meter *meter, const struct mw_message *m
     mw_cover_add(&entry->cover, sample->start, sample->done);
 }
 
+/* The first messages, and those that were completed together with one of them: they share its time. */
+static int is_warm_up(struct entry *entry, const struct mw_message *message)
+{
+    const struct mw_end *recv = &message->recv;
+    int together = recv->mates > 1 && recv->flags & MW_HALF_ONE_PAIR;
+    if (entry->shown.warm_messages < MW_SPEED_WARM_UP) {
+        entry->warm_group = together ? recv->group + 1 : 0;
+        return 1;
+    }
+    return together && entry->warm_group == recv->group + 1;
+}
+
 static void entry_message(struct mw_transfer_meter *meter, struct entry *entry,
                           const struct mw_message *message, const struct sample *sample)
 {
     struct mw_speed *shown = &entry->shown;
     burst_add(entry, message);
-    if (shown->warm_messages < MW_SPEED_WARM_UP) {
+    if (is_warm_up(entry, message)) {
         shown->warm_messages++;
         shown->warm.bytes += message->bytes;
         mw_cover_add(&entry->warm, sample->start, sample->done);

@@ -135,7 +135,7 @@ def a_late_rank_by_construction(mpi, folder):
     again(run, 5)
 
 
-def raw_rate(nodes, number, folder, total=8 << 20):
+def raw_rate(nodes, number, folder, total=32 << 20):
     """Bytes per second of a plain socket from a node to node 1."""
     paths = [os.path.join(folder, name) for name in ("receiver.py", "sender.py")]
     for path, text in zip(paths, (RECEIVER, SENDER % total)):
