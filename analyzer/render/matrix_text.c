@@ -212,8 +212,9 @@ static const struct mw_matrix_cell *cell_find(const struct mw_matrix *matrix, in
 }
 
 /* "4 links", "2 hops", "switch"; "." where nothing was sent, "?" where it is not known. */
-static char *between_text(const struct mw_matrix_cell *cell)
+static char *between_text(const struct mw_matrix *matrix, const struct mw_matrix_cell *cell)
 {
+    (void)matrix;
     const struct mw_path *path = cell ? &cell->between.path : NULL;
     if (!cell || !cell->between.known)
         return mw_text_copy(cell ? "?" : ".");
@@ -225,35 +226,16 @@ static char *between_text(const struct mw_matrix_cell *cell)
                        : mw_text_copy(mw_path_word(path->kind));
 }
 
-/* What lies between the places that talked. */
-static void text_between(const struct mw_matrix *matrix, const int64_t *axis, size_t count,
-                         FILE *out)
+/* What a cell has carried. */
+static char *grid_text(const struct mw_matrix *matrix, const struct mw_matrix_cell *cell)
 {
-    mw_text_heading(out, "What lies between");
-    struct mw_table *table = mw_table_create();
-    mw_table_column(table, ">from");
-    for (size_t i = 0; i < count; i++) {
-        char *name = mw_matrix_name(matrix, axis[i]), *column = mw_format(">%s", name);
-        mw_table_column(table, column);
-        free(name);
-        free(column);
-    }
-    for (size_t row = 0; row < count; row++) {
-        mw_table_row(table);
-        mw_table_cell(table, mw_matrix_name(matrix, axis[row]));
-        for (size_t i = 0; i < count; i++)
-            mw_table_cell(table, between_text(cell_find(matrix, axis[row], axis[i])));
-    }
-    mw_table_print(table, out);
-}
-
-static char *grid_text(const struct mw_matrix *matrix, int64_t src, int64_t dst)
-{
-    const struct mw_matrix_cell *cell = cell_find(matrix, src, dst);
     return cell && cell->value ? cell_text(matrix, cell) : mw_text_copy(".");
 }
 
-static void text_grid(const struct mw_matrix *matrix, const int64_t *axis, size_t count, FILE *out)
+/* All places over all places; `text` tells what stands in a cell, NULL for one that is none. */
+static void text_grid(const struct mw_matrix *matrix, const int64_t *axis, size_t count,
+                      char *(*text)(const struct mw_matrix *, const struct mw_matrix_cell *),
+                      FILE *out)
 {
     struct mw_table *table = mw_table_create();
     mw_table_column(table, ">from");
@@ -267,7 +249,7 @@ static void text_grid(const struct mw_matrix *matrix, const int64_t *axis, size_
         mw_table_row(table);
         mw_table_cell(table, mw_matrix_name(matrix, axis[row]));
         for (size_t i = 0; i < count; i++)
-            mw_table_cell(table, grid_text(matrix, axis[row], axis[i]));
+            mw_table_cell(table, text(matrix, cell_find(matrix, axis[row], axis[i])));
     }
     mw_table_print(table, out);
 }
@@ -334,10 +316,12 @@ void mw_matrix_text(const struct mw_matrix *matrix, const json_t *head, size_t t
     if (matrix->transports)
         mw_matrix_transports_text(matrix, top, out);
     else if (count && matrix->by != MW_BY_NODE && !(matrix->kinds & MW_KIND_IO))
-        text_grid(matrix, axis, count, out);
+        text_grid(matrix, axis, count, grid_text, out);
     else
         text_list(matrix, top, out);
     if (count && matrix->vertices && matrix->by != MW_BY_NODE && one_host(matrix) &&
-        !matrix->transports)
-        text_between(matrix, axis, count, out);
+        !matrix->transports) {
+        mw_text_heading(out, "What lies between");
+        text_grid(matrix, axis, count, between_text, out);
+    }
 }

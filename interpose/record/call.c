@@ -275,18 +275,13 @@ void mw_open(struct mw_call *call, uint32_t comm, int32_t peer, int32_t tag, uin
     atomic_store_explicit(&area->open_depth, depth + 1, memory_order_release);
 }
 
-void mw_call_event(struct mw_call *call, uint64_t end, int kind, uint32_t flags,
-                   const struct mw_raw_event *detail)
+static inline void append_event(struct mw_call *call, uint64_t end, int kind, uint32_t flags,
+                                const struct mw_raw_event *detail)
 {
-    uint32_t spaces = mw_spaces_of(call, kind, flags, detail);
-    if (__builtin_expect(call->reduced != 0, 0)) {
-        mw_aggregate_event(call, end, kind, flags, detail);
-        return;
-    }
     struct mw_raw_event *event = mw_event_new(call->thread);
     *event = *detail;
     event->kind = (uint8_t)kind;
-    event->flags = flags | spaces | (call->nested ? MW_EVENT_NESTED : 0);
+    event->flags = flags | (call->nested ? MW_EVENT_NESTED : 0);
     event->function = call->function;
     event->site = call->site;
     event->start = call->start;
@@ -294,30 +289,46 @@ void mw_call_event(struct mw_call *call, uint64_t end, int kind, uint32_t flags,
     mw_event_commit(call->thread);
 }
 
-void mw_call_part(struct mw_call *call, int kind, uint32_t flags, const struct mw_raw_event *detail)
+static inline void append_part(struct mw_call *call, int kind, uint32_t flags,
+                               const struct mw_raw_event *detail)
 {
-    uint32_t spaces = mw_spaces_of(call, kind, flags, detail);
-    if (__builtin_expect(call->reduced != 0, 0)) {
-        mw_aggregate_part(call, kind, flags, detail);
-        return;
-    }
     struct mw_raw_event *event = mw_event_new(call->thread);
     *event = *detail;
     event->kind = (uint8_t)kind;
-    event->flags = flags | spaces | MW_EVENT_PART;
+    event->flags = flags | MW_EVENT_PART;
     event->function = call->function;
     event->site = 0;
     event->start = event->end = 0;
     mw_event_commit(call->thread);
 }
 
+void mw_call_event(struct mw_call *call, uint64_t end, int kind, uint32_t flags,
+                   const struct mw_raw_event *detail)
+{
+    uint32_t spaces = mw_spaces_of(call, kind, flags, detail);
+    if (__builtin_expect(call->reduced != 0, 0))
+        mw_aggregate_event(call, end, kind, flags, detail);
+    else
+        append_event(call, end, kind, flags | spaces, detail);
+}
+
+void mw_call_part(struct mw_call *call, int kind, uint32_t flags, const struct mw_raw_event *detail)
+{
+    uint32_t spaces = mw_spaces_of(call, kind, flags, detail);
+    if (__builtin_expect(call->reduced != 0, 0))
+        mw_aggregate_part(call, kind, flags, detail);
+    else
+        append_part(call, kind, flags | spaces, detail);
+}
+
+/* A completion moves nothing that its start had not a buffer for: no memory is looked at. */
 void mw_call_done(struct mw_call *call, uint64_t end, const struct mw_request *request,
                   uint32_t flags, const struct mw_raw_event *detail)
 {
     if (__builtin_expect(call->reduced != 0, 0))
         mw_aggregate_done(call, end, request, flags, detail);
     else
-        mw_call_event(call, end, MW_EVENT_DONE, flags, detail);
+        append_event(call, end, MW_EVENT_DONE, flags, detail);
 }
 
 void mw_call_done_part(struct mw_call *call, const struct mw_request *request, uint32_t flags,
@@ -326,7 +337,7 @@ void mw_call_done_part(struct mw_call *call, const struct mw_request *request, u
     if (__builtin_expect(call->reduced != 0, 0))
         mw_aggregate_done_part(call, request, flags, detail);
     else
-        mw_call_part(call, MW_EVENT_DONE, flags, detail);
+        append_part(call, MW_EVENT_DONE, flags, detail);
 }
 
 void mw_call_failed(struct mw_call *call, uint64_t end, int rc)
