@@ -1,30 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Half round trips and rates of a process's pairs (tally_speed.h). All sums are integers;
- * histograms have 16 buckets an octave, so that a median is within 1/32 of its value.
+ * Half round trips and rates of a process's pairs (tally_speed.h), in ticks of its clock. All sums
+ * are integers.
  */
 #include "analyzer/analysis/tally_speed.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#define SUB_BITS 4
-#define BUCKETS  ((64 - SUB_BITS + 1) << SUB_BITS)
-#define SPANS    16 /* separate stretches of time that are kept; see peer_covers */
-
-struct span {
-    uint64_t start, end;
-};
+#include "analyzer/analysis/cover.h"
+#include "analyzer/analysis/histogram.h"
 
 struct peer {
     int64_t rank;
     uint64_t sends, receives; /* messages of any size, started and completed */
     int64_t lag, need;
-    uint64_t samples, least;
-    uint32_t *histogram; /* NULL before the first sample */
-    struct span spans[SPANS];
-    unsigned span_count;
-    uint64_t covered; /* ticks of spans that are no longer kept */
+    struct mw_histogram trips;
+    struct mw_cover cover; /* of large receives */
     uint64_t rate_bytes, rate_samples, rate_unsized;
     int skipped; /* some of its messages are known in sums only */
 };
@@ -48,7 +39,7 @@ struct mw_speed_meter *mw_speed_meter_create(void)
 void mw_speed_meter_free(struct mw_speed_meter *meter)
 {
     for (size_t i = 0; i < meter->peers.count; i++)
-        free(meter->peers.at[i].histogram);
+        mw_histogram_free(&meter->peers.at[i].trips);
     free(meter->peers.at);
     mw_index_free(&meter->index);
     free(meter);
@@ -64,63 +55,6 @@ static struct peer *meter_peer(struct mw_speed_meter *meter, int64_t rank)
         added->need = INT64_MIN;
     }
     return &meter->peers.at[at];
-}
-
-static unsigned bucket_of(uint64_t value)
-{
-    if (value >> SUB_BITS == 0)
-        return (unsigned)value;
-    unsigned shift = 63 - SUB_BITS - (unsigned)__builtin_clzll(value);
-    return ((shift + 1) << SUB_BITS) + (unsigned)(value >> shift & ((1u << SUB_BITS) - 1));
-}
-
-/* The middle of a bucket. */
-static uint64_t bucket_value(unsigned bucket)
-{
-    if (bucket >> SUB_BITS == 0)
-        return bucket;
-    unsigned shift = (bucket >> SUB_BITS) - 1;
-    uint64_t low = (uint64_t)((1u << SUB_BITS) + (bucket & ((1u << SUB_BITS) - 1))) << shift;
-    return low + ((uint64_t)1 << shift) / 2;
-}
-
-static void peer_sample(struct peer *peer, uint64_t ticks, int64_t need)
-{
-    if (!peer->histogram)
-        peer->histogram = mw_alloc(BUCKETS, sizeof(peer->histogram[0]));
-    if (!peer->samples++ || ticks < peer->least)
-        peer->least = ticks;
-    if (need > peer->need)
-        peer->need = need;
-    peer->histogram[bucket_of(ticks)]++;
-}
-
-/* Adds [start, end] to what is covered. Ends never decrease, so that only the last stretches can
- * grow. Of a stretch that had to be given up an overlap counts twice: the time is then too long,
- * the rate still "at least". */
-static void peer_covers(struct peer *peer, uint64_t start, uint64_t end)
-{
-    while (peer->span_count && peer->spans[peer->span_count - 1].end >= start) {
-        const struct span *last = &peer->spans[--peer->span_count];
-        if (last->start < start)
-            start = last->start;
-        if (last->end > end)
-            end = last->end;
-    }
-    if (peer->span_count == SPANS) {
-        peer->covered += peer->spans[0].end - peer->spans[0].start;
-        memmove(peer->spans, peer->spans + 1, (SPANS - 1) * sizeof(peer->spans[0]));
-        peer->span_count--;
-    }
-    peer->spans[peer->span_count++] = (struct span){start, end};
-}
-
-static uint64_t peer_covered(const struct peer *peer)
-{
-    uint64_t ticks = peer->covered;
-    for (unsigned i = 0; i < peer->span_count; i++)
-        ticks += peer->spans[i].end - peer->spans[i].start;
-    return ticks;
 }
 
 static void meter_send(struct mw_speed_meter *meter, const struct mw_operation *operation,
@@ -143,13 +77,16 @@ static void meter_receive(struct mw_speed_meter *meter, const struct mw_operatio
     int blocking = operation->starts && operation->ends;
     peer->receives++;
     if (meter->asked == operation->peer && alone && blocking &&
-        operation->bytes <= MW_SPEED_SMALL && call->end > meter->asked_start)
-        peer_sample(peer, call->end - meter->asked_start,
-                    meter->asked_number - (int64_t)peer->receives + 1);
+        operation->bytes <= MW_SPEED_SMALL && call->end > meter->asked_start) {
+        int64_t need = meter->asked_number - (int64_t)peer->receives + 1;
+        mw_histogram_add(&peer->trips, call->end - meter->asked_start);
+        if (need > peer->need)
+            peer->need = need;
+    }
     meter->asked = -1;
     uint64_t posted = blocking ? call->start : operation->start;
     if (operation->bytes >= MW_SPEED_LARGE && posted && posted < call->end) {
-        peer_covers(peer, posted, call->end);
+        mw_cover_add(&peer->cover, (int64_t)posted, (int64_t)call->end);
         peer->rate_bytes += operation->known ? operation->bytes : 0;
         peer->rate_unsized += !operation->known;
         peer->rate_samples++;
@@ -195,17 +132,6 @@ static uint64_t to_ns(const struct mw_process *process, uint64_t ticks)
     return ns > 0 && ns < 1.8e19 ? (uint64_t)(ns + 0.5) : 0;
 }
 
-static uint64_t peer_median(const struct peer *peer)
-{
-    uint64_t seen = 0;
-    for (unsigned i = 0; i < BUCKETS; i++) {
-        seen += peer->histogram[i];
-        if (seen * 2 >= peer->samples)
-            return bucket_value(i) > peer->least ? bucket_value(i) : peer->least;
-    }
-    return 0;
-}
-
 static struct mw_pair_speed *tally_add(struct mw_tally *tally, int64_t src, int64_t dst)
 {
     struct mw_pair_speed *added = mw_vector_add(&tally->speeds);
@@ -224,14 +150,14 @@ void mw_speed_merge(struct mw_tally *tally, const struct mw_speed_meter *meter, 
         const struct peer *peer = &meter->peers.at[i];
         struct mw_pair_speed *to = tally_add(tally, own, peer->rank);
         to->lag = peer->sends ? peer->lag : INT64_MAX;
-        uint64_t least = to_ns(process, peer->least);
-        if (peer->samples && least) {
+        uint64_t least = to_ns(process, peer->trips.least);
+        if (peer->trips.count && least) {
             to->need = peer->need;
-            to->half_samples = peer->samples;
+            to->half_samples = peer->trips.count;
             to->half_min = (least + 1) / 2;
-            to->half_median = (to_ns(process, peer_median(peer)) + 1) / 2;
+            to->half_median = (to_ns(process, mw_histogram_quantile(&peer->trips, 0.5)) + 1) / 2;
         }
-        uint64_t time = to_ns(process, peer_covered(peer));
+        uint64_t time = to_ns(process, mw_cover_time(&peer->cover));
         /* the sender's sizes are those of all messages, the time is not */
         uint64_t unsized = peer->skipped ? 0 : peer->rate_unsized;
         uint64_t samples = peer->rate_samples - (peer->rate_unsized - unsized);
