@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "analyzer/base/heap.h"
+
 struct lane {
     int64_t end; /* of its next call, on the common clock */
     uint32_t process;
@@ -12,33 +14,23 @@ struct lane {
     const struct mw_call_record *record;
 };
 
+_Static_assert(sizeof(struct lane) <= MW_HEAP_ITEM, "a lane is one item");
+
 struct mw_feed {
     const struct mw_clock *clock;
     MW_VECTOR(struct lane) lanes; /* a heap; the earliest end first */
     int taken;                    /* the first lane's call was given out */
 };
 
-static int lane_before(const struct lane *a, const struct lane *b)
+static int lane_before(const void *left, const void *right)
 {
+    const struct lane *a = left, *b = right;
     return a->end != b->end ? a->end < b->end : a->process < b->process;
 }
 
-static void heap_sift(struct mw_feed *feed, size_t at)
+static void lanes_sift(struct mw_feed *feed, size_t at)
 {
-    struct lane *lane = feed->lanes.at;
-    for (;;) {
-        size_t first = at, left = 2 * at + 1, right = left + 1;
-        if (left < feed->lanes.count && lane_before(&lane[left], &lane[first]))
-            first = left;
-        if (right < feed->lanes.count && lane_before(&lane[right], &lane[first]))
-            first = right;
-        if (first == at)
-            return;
-        struct lane moved = lane[at];
-        lane[at] = lane[first];
-        lane[first] = moved;
-        at = first;
-    }
+    mw_heap_sift(feed->lanes.at, feed->lanes.count, sizeof(struct lane), at, lane_before);
 }
 
 /* Fetches a lane's next call; 0 when there is none: the lane is closed then. */
@@ -65,7 +57,7 @@ struct mw_feed *mw_feed_open(const struct mw_model *model, const struct mw_clock
             *mw_vector_add(&feed->lanes) = lane;
     }
     for (size_t i = feed->lanes.count; i-- > 0;)
-        heap_sift(feed, i);
+        lanes_sift(feed, i);
     return feed;
 }
 
@@ -76,7 +68,7 @@ enum mw_status mw_feed_next(struct mw_feed *feed, uint32_t *process, uint64_t *t
     if (feed->taken) {
         if (!lane_fetch(feed->clock, first))
             *first = first[--feed->lanes.count];
-        heap_sift(feed, 0);
+        lanes_sift(feed, 0);
     }
     feed->taken = feed->lanes.count > 0;
     if (!feed->taken)

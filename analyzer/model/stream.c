@@ -7,11 +7,15 @@
 
 #include <stdlib.h>
 
+#include "analyzer/base/heap.h"
+
 struct lane {
     mw_cursor *cursor;
     uint64_t thread;
     const struct mw_call_record *record;
 };
+
+_Static_assert(sizeof(struct lane) <= MW_HEAP_ITEM, "a lane is one item");
 
 struct mw_stream {
     MW_VECTOR(struct lane) lanes; /* a heap; the earliest end first */
@@ -21,28 +25,16 @@ struct mw_stream {
     enum mw_status status;
 };
 
-static int lane_before(const struct lane *a, const struct lane *b)
+static int lane_before(const void *left, const void *right)
 {
-    uint64_t left = a->record->call.end, right = b->record->call.end;
-    return left != right ? left < right : a->thread < b->thread;
+    const struct lane *a = left, *b = right;
+    uint64_t end = a->record->call.end, other = b->record->call.end;
+    return end != other ? end < other : a->thread < b->thread;
 }
 
-static void heap_sift(struct mw_stream *stream, size_t at)
+static void lanes_sift(struct mw_stream *stream, size_t at)
 {
-    struct lane *lane = stream->lanes.at;
-    for (;;) {
-        size_t first = at, left = 2 * at + 1, right = left + 1;
-        if (left < stream->lanes.count && lane_before(&lane[left], &lane[first]))
-            first = left;
-        if (right < stream->lanes.count && lane_before(&lane[right], &lane[first]))
-            first = right;
-        if (first == at)
-            return;
-        struct lane moved = lane[at];
-        lane[at] = lane[first];
-        lane[first] = moved;
-        at = first;
-    }
+    mw_heap_sift(stream->lanes.at, stream->lanes.count, sizeof(struct lane), at, lane_before);
 }
 
 static void stream_note(struct mw_stream *stream, enum mw_status status)
@@ -71,7 +63,7 @@ struct mw_stream *mw_stream_open(const struct mw_model *model, const struct mw_p
             stream_note(stream, status);
     }
     for (size_t i = stream->lanes.count; i-- > 0;)
-        heap_sift(stream, i);
+        lanes_sift(stream, i);
     return stream;
 }
 
@@ -84,7 +76,7 @@ static void stream_advance(struct mw_stream *stream)
         stream_note(stream, status);
         lane[0] = lane[--stream->lanes.count];
     }
-    heap_sift(stream, 0);
+    lanes_sift(stream, 0);
 }
 
 enum mw_status mw_stream_next(struct mw_stream *stream, uint64_t *thread,

@@ -14,8 +14,10 @@ import subprocess
 import tempfile
 
 from harness import Failure, Job, StillRunning, remove_mappings, setting
+from mpi import crashed
 
 WITHOUT, WITH = "without", "with"
+LAUNCHER_CRASHES = 4  # starts of a run whose launcher crashes by itself
 GOOD = re.compile(r"\s*(No [Ee]rrors|Test [Pp]assed)\s*$")
 
 # `seconds` it took; `note`: the first line that a passing program would not have printed; `trace`: "read",
@@ -96,15 +98,8 @@ class Runner:
             remove_mappings(folder)
             shutil.rmtree(folder, ignore_errors=True)
 
-    def _run_in(self, folder, entry, side):
-        trace = os.path.join(folder, "job.mpiw")
-        preload = list(self.options.preload)
-        env = dict(entry.environment)
-        if side == WITH:
-            preload.append(self.mpi.library())
-            env["MPIWATCH_OUT"] = trace
-        if preload and self.options.everywhere:
-            env["LD_PRELOAD"] = " ".join(preload)
+    def _attempt(self, folder, entry, preload, env):
+        """(state, job) of one start; nothing of it is left."""
         job = Job(
             self._command(entry, preload),
             folder,
@@ -114,13 +109,28 @@ class Runner:
         )
         try:
             job.wait()
-            state = judge(entry, job)
+            return judge(entry, job), job
         except StillRunning:
-            state = "hang"
+            return "hang", job
         except Failure:  # what it started outlives it
-            state = judge(entry, job) + ", left processes"
+            return judge(entry, job) + ", left processes", job
         finally:
             job.stop()
+
+    def _run_in(self, folder, entry, side):
+        trace = os.path.join(folder, "job.mpiw")
+        preload = list(self.options.preload)
+        env = dict(entry.environment)
+        if side == WITH:
+            preload.append(self.mpi.library())
+            env["MPIWATCH_OUT"] = trace
+        if preload and self.options.everywhere:
+            env["LD_PRELOAD"] = " ".join(preload)
+        for _ in range(LAUNCHER_CRASHES):
+            state, job = self._attempt(folder, entry, preload, env)
+            if not crashed(self.mpi, env, job):
+                break
+            shutil.rmtree(trace, ignore_errors=True)
         seconds = getattr(job, "seconds", job.timeout)
         note = (odd_lines(job) or [""])[0].replace("\t", " ")[:200]
         found, health = read_trace(trace) if side == WITH else ("-", "")
