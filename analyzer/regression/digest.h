@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a run comes down to when it is compared with others or kept in a history: what it was
+ * (program, ranks, size of its work), what it ran on (its stack), which ways its messages took, and
+ * how fast it was; plain rows that know nothing of each other. Owns all its texts, so that the
+ * trace can be closed. Built on one thread, then read-only.
+ */
+#ifndef MW_REGRESSION_DIGEST_H
+#define MW_REGRESSION_DIGEST_H
+
+#include <stdint.h>
+
+#include "analyzer/base/memory.h"
+
+/* Something about the stack that may differ between runs. X(IDENTIFIER, name in JSON and files) */
+#define MW_FACT_LIST(X)                                                                            \
+    X(MPI, "mpi")             /* name "version": what MPI_Get_library_version said, one line */    \
+    X(LIBRARY, "library")     /* name: base name without version; value: version, build-id */      \
+    X(PARAMETER, "parameter") /* name as a variable; value; detail: source with its line */        \
+    X(PLACEMENT, "placement") /* name "binding", "ranks_a_node", "nic_distance" ...; value */      \
+    X(MACHINE, "machine")     /* name "kernel", "cpu_governor", "nic_speed" ...; value */
+
+enum mw_fact_kind {
+#define MW_FACT_ENUM(id, name) MW_FACT_##id,
+    MW_FACT_LIST(MW_FACT_ENUM)
+#undef MW_FACT_ENUM
+        MW_FACT_KINDS
+};
+
+struct mw_fact {
+    enum mw_fact_kind kind;
+    char *name, *value;
+    char *detail;  /* path of a library, source of a parameter; "" none */
+    int64_t ranks; /* of how many; 0: of the job */
+};
+
+/* Which way pairs of one distance and kind of buffer took, for messages of one size class or more.
+ */
+struct mw_digest_way {
+    const char *distance; /* mw_distance_word */
+    const char *buffer;   /* "host", "device" ...; "" not known */
+    char *transport;      /* "cxi"; "unknown" */
+    char *layer, *device; /* "" not known */
+    unsigned first_class, last_class;
+    uint64_t pairs, messages, bytes;
+};
+
+/* One ordered pair's ways, as `mpiwatch transports` says them. */
+struct mw_digest_pair {
+    int64_t src, dst; /* ranks (mw_rank_label's places) */
+    const char *distance;
+    char *transport; /* "vader, from 4 KiB on cma"; "unknown" */
+    uint64_t messages, bytes;
+};
+
+/* X(IDENTIFIER, name, unit, whether more is better). Values are SI: bytes per second, seconds. */
+#define MW_METRIC_LIST(X)                                                                          \
+    X(BANDWIDTH, "bandwidth", "B/s", 1)   /* in flight, of certain samples */                      \
+    X(THROUGHPUT, "throughput", "B/s", 1) /* what the program got */                               \
+    X(LATENCY, "latency", "s", 0)         /* the median */                                         \
+    X(TIME, "time", "s", 0)               /* in a call, a wait, a collective; of the whole job */
+
+enum mw_metric {
+#define MW_METRIC_ENUM(id, name, unit, more) MW_METRIC_##id,
+    MW_METRIC_LIST(MW_METRIC_ENUM)
+#undef MW_METRIC_ENUM
+        MW_METRICS
+};
+
+/* What a figure is about. The members of struct mw_figure that name it: */
+#define MW_SCOPE_LIST(X)                                                                           \
+    X(CLASS, "class")           /* distance, transport, buffer, size_class */                      \
+    X(PAIR, "pair")             /* src, dst, size_class; distance and transport go with it */      \
+    X(CALL, "call")             /* name: the function */                                           \
+    X(SITE, "site")             /* name: function and place in the program */                      \
+    X(WAIT, "wait")             /* name: mw_wait_name */                                           \
+    X(COLLECTIVE, "collective") /* name: function on communicator; size_class */                   \
+    X(JOB, "job")               /* name: "wall", "mpi" */
+
+enum mw_scope {
+#define MW_SCOPE_ENUM(id, name) MW_SCOPE_##id,
+    MW_SCOPE_LIST(MW_SCOPE_ENUM)
+#undef MW_SCOPE_ENUM
+        MW_SCOPES
+};
+
+struct mw_figure {
+    enum mw_scope scope;
+    enum mw_metric metric;
+    const char *distance; /* "" does not apply */
+    char *transport, *name;
+    const char *buffer;
+    int64_t src, dst;    /* -1 does not apply */
+    unsigned size_class; /* mw_size_class; 0 with scopes without sizes */
+    double value;
+    uint64_t samples; /* messages or calls behind it */
+    double *blocks; /* the same by slices of the run's time that have samples; for the bootstrap */
+    size_t block_count;
+};
+
+struct mw_digest {
+    char *path;    /* as given */
+    char *program; /* base name of the executable; of several: the one of most ranks */
+    char *arguments;
+    char *executable_id; /* build-id in hex, "" not known */
+    int64_t ranks, recorded_ranks, nodes;
+    int64_t began;    /* UTC, seconds since the epoch; 0 not known */
+    char *crashed;    /* how a rank ended that should not have; NULL: all ended well */
+    char *incomplete; /* why the trace is not whole; NULL: it is */
+    uint64_t messages, bytes, calls, collective_calls; /* the size of its work */
+    MW_VECTOR(struct mw_fact) stack;                   /* by kind, name, value */
+    MW_VECTOR(struct mw_digest_way) ways;   /* by distance, buffer, first class, transport */
+    MW_VECTOR(struct mw_digest_pair) pairs; /* by src, dst */
+    MW_VECTOR(struct mw_figure) figures;    /* by mw_figure_compare */
+};
+
+/* NULL when the trace cannot be read: *why, newly allocated, says so. */
+struct mw_digest *mw_digest_read(const char *path, char **why);
+void mw_digest_free(struct mw_digest *digest);
+
+/* Orders figures by what they are about; 0: the same thing in two runs. */
+int mw_figure_compare(const struct mw_figure *left, const struct mw_figure *right);
+const struct mw_figure *mw_digest_figure(const struct mw_digest *digest,
+                                         const struct mw_figure *like); /* NULL none */
+const char *mw_fact_kind_word(enum mw_fact_kind kind);
+const char *mw_metric_word(enum mw_metric metric);
+const char *mw_metric_unit(enum mw_metric metric);
+int mw_metric_more_is_better(enum mw_metric metric);
+const char *mw_scope_word(enum mw_scope scope);
+
+#endif
