@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # Counts what "meson test" ran: each case of a test that prints TAP, each other test once. Names
-# what failed and what was skipped, ends with the line "N passed, N failed, N skipped"; exit code 1
-# when something failed or nothing ran.
+# what failed, what passed only when it was begun again, and what was skipped; ends with the line
+# "N passed, N failed, N skipped"; exit code 1 when something failed, too much had to be begun again,
+# or nothing ran.
 """Sums up a run of meson test."""
 
 import json
@@ -14,6 +15,7 @@ import xml.etree.ElementTree as ElementTree
 
 GOOD = ("OK", "EXPECTEDFAIL", "SKIP")
 SAID_LINES, SAID_WIDTH = 24, 400  # of what a failed case said
+MOST_AGAIN = 2  # cases that may pass at the second try only: more is no accident
 
 
 def cases(folder):
@@ -32,26 +34,30 @@ def cases(folder):
 
 
 def comments(folder):
-    """({case: why it was skipped}, {case: what its failure said}): TAP tells, the JUnit log does not."""
-    skipped, failed, said = {}, {}, None
+    """({case: why it was skipped}, {case: what its failure said}, [(case, why it was begun again)]): TAP tells,
+    the JUnit log does not."""
+    skipped, failed, again, said, case = {}, {}, [], None, ""
     with open(os.path.join(folder, "testlog.txt"), errors="replace") as log:
         for line in log:
             match = re.match(r"(not )?ok (\d+ - .*?)(?: # SKIP (.*))?$", line)
             if match:
-                said = failed.setdefault(match.group(2), []) if match.group(1) else None
+                case = match.group(2)
+                said = failed.setdefault(case, []) if match.group(1) else None
                 if match.group(3):
-                    skipped[match.group(2)] = match.group(3)
+                    skipped[case] = match.group(3)
             elif said is not None and line.startswith("# ") and len(said) < SAID_LINES:
                 said.append("  " + line[2:].rstrip()[:SAID_WIDTH])
-    return skipped, failed
+            elif line.startswith("# note: again: "):
+                again.append((case, line[len("# note: again: ") :].rstrip()[:SAID_WIDTH]))
+    return skipped, failed, again
 
 
 def main(folder):
     counts = {"passed": 0, "failed": 0, "skipped": 0}
-    lines, broken, skipped = [], [], {}
+    lines, broken, skipped, again = [], [], {}, []
     try:
         failed_in = set()
-        why, said = comments(folder)
+        why, said, again = comments(folder)
         for suite, case, outcome, reason in cases(folder):
             counts[outcome] += 1
             if outcome == "failed":
@@ -75,9 +81,13 @@ def main(folder):
                     broken.append("FAILED: %s: %s" % (name, entry["result"]))
     except (OSError, ElementTree.ParseError, ValueError) as error:
         broken.append("FAILED: no results to count: %s" % error)
+    if len(again) > MOST_AGAIN:
+        broken.append("FAILED: %d cases passed only when they were begun again" % len(again))
     counts["failed"] += len(broken)
     for (suite, reason), some in skipped.items():
         print("SKIPPED: %s: %d%s" % (suite, len(some), reason and ", " + reason))
+    for case, reason in again:
+        print("AGAIN: %s: %s" % (case, reason))
     for line in lines + broken:
         print(line)
     print("%(passed)d passed, %(failed)d failed, %(skipped)d skipped" % counts)
