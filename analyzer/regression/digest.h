@@ -27,7 +27,7 @@ enum mw_fact_kind {
         MW_FACT_KINDS
 };
 
-struct mw_fact {
+struct mw_digest_fact {
     enum mw_fact_kind kind;
     char *name, *value;
     char *detail;  /* path of a library, source of a parameter; "" none */
@@ -60,7 +60,7 @@ struct mw_digest_pair {
     X(LATENCY, "latency", "s", 0)         /* the median */                                         \
     X(TIME, "time", "s", 0)               /* in a call, a wait, a collective; of the whole job */
 
-enum mw_metric {
+enum mw_figure_metric {
 #define MW_METRIC_ENUM(id, name, unit, more) MW_METRIC_##id,
     MW_METRIC_LIST(MW_METRIC_ENUM)
 #undef MW_METRIC_ENUM
@@ -77,7 +77,7 @@ enum mw_metric {
     X(COLLECTIVE, "collective") /* name: function on communicator; size_class */                   \
     X(JOB, "job")               /* name: "wall", "mpi" */
 
-enum mw_scope {
+enum mw_figure_scope {
 #define MW_SCOPE_ENUM(id, name) MW_SCOPE_##id,
     MW_SCOPE_LIST(MW_SCOPE_ENUM)
 #undef MW_SCOPE_ENUM
@@ -85,8 +85,8 @@ enum mw_scope {
 };
 
 struct mw_figure {
-    enum mw_scope scope;
-    enum mw_metric metric;
+    enum mw_figure_scope scope;
+    enum mw_figure_metric metric;
     const char *distance; /* "" does not apply */
     char *transport, *name;
     const char *buffer;
@@ -107,8 +107,9 @@ struct mw_digest {
     int64_t began;    /* UTC, seconds since the epoch; 0 not known */
     char *crashed;    /* how a rank ended that should not have; NULL: all ended well */
     char *incomplete; /* why the trace is not whole; NULL: it is */
+    char *disturbed;  /* what else ran on its processors; NULL: nothing that is known */
     uint64_t messages, bytes, calls, collective_calls; /* the size of its work */
-    MW_VECTOR(struct mw_fact) stack;                   /* by kind, name, value */
+    MW_VECTOR(struct mw_digest_fact) stack;            /* by kind, name, value */
     MW_VECTOR(struct mw_digest_way) ways;   /* by distance, buffer, first class, transport */
     MW_VECTOR(struct mw_digest_pair) pairs; /* by src, dst */
     MW_VECTOR(struct mw_figure) figures;    /* by mw_figure_compare */
@@ -123,9 +124,9 @@ int mw_figure_compare(const struct mw_figure *left, const struct mw_figure *righ
 const struct mw_figure *mw_digest_figure(const struct mw_digest *digest,
                                          const struct mw_figure *like); /* NULL none */
 const char *mw_fact_kind_word(enum mw_fact_kind kind);
-const char *mw_metric_word(enum mw_metric metric);
-const char *mw_metric_unit(enum mw_metric metric);
-int mw_metric_more_is_better(enum mw_metric metric);
-const char *mw_scope_word(enum mw_scope scope);
+const char *mw_metric_word(enum mw_figure_metric metric);
+const char *mw_metric_unit(enum mw_figure_metric metric);
+int mw_metric_more_is_better(enum mw_figure_metric metric);
+const char *mw_scope_word(enum mw_figure_scope scope);
 
 #endif
