@@ -51,6 +51,7 @@ void mw_coll_speeds_add(struct mw_coll_speeds *speeds, const struct mw_instance 
     uint64_t key = mw_mix((uint64_t)instance->comm << 32 | instance->function) ^ class;
     size_t at = mw_index_put(&speeds->index, key);
     if (at == speeds->all.count) {
+        mw_vector_add(&speeds->times);
         double ranks = (double)instance->count;
         double part = collective->halves ? collective->halves / 2.0 * (ranks - 1) / ranks : 1;
         *mw_vector_add(&speeds->all) = (struct mw_coll_speed){.comm = instance->comm,
@@ -66,6 +67,7 @@ void mw_coll_speeds_add(struct mw_coll_speeds *speeds, const struct mw_instance 
     speed->algorithm.bytes += bytes;
     speed->algorithm.time += time;
     speed->least = time < speed->least ? time : speed->least;
+    mw_histogram_add(&speeds->times.at[at], time);
 }
 
 static int coll_compare(const void *left, const void *right)
@@ -77,9 +79,20 @@ static int coll_compare(const void *left, const void *right)
     return order ? order : (a->class > b->class) - (a->class < b->class);
 }
 
+static void times_free(struct mw_coll_speeds *speeds)
+{
+    for (size_t i = 0; i < speeds->times.count; i++)
+        mw_histogram_free(&speeds->times.at[i]);
+    free(speeds->times.at);
+    memset(&speeds->times, 0, sizeof(speeds->times));
+}
+
 void mw_coll_speeds_finish(struct mw_coll_speeds *speeds)
 {
     mw_index_free(&speeds->index);
+    for (size_t i = 0; i < speeds->all.count; i++)
+        speeds->all.at[i].usual = mw_histogram_quantile(&speeds->times.at[i], 0.5);
+    times_free(speeds);
     if (speeds->all.count)
         qsort(speeds->all.at, speeds->all.count, sizeof(speeds->all.at[0]), coll_compare);
 }
@@ -89,6 +102,7 @@ void mw_coll_speeds_free(struct mw_coll_speeds *speeds)
     if (!speeds)
         return;
     mw_index_free(&speeds->index);
+    times_free(speeds);
     free(speeds->all.at);
     free(speeds);
 }

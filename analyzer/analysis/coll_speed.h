@@ -7,6 +7,7 @@
 #ifndef MW_ANALYSIS_COLL_SPEED_H
 #define MW_ANALYSIS_COLL_SPEED_H
 
+#include "analyzer/analysis/histogram.h"
 #include "analyzer/analysis/speed.h"
 
 struct mw_coll_speed {
@@ -17,12 +18,13 @@ struct mw_coll_speed {
     uint64_t instances, ranks;
     struct mw_rate algorithm; /* bytes as docs/metrics.md says, over all instances */
     double bus;               /* × algorithm bandwidth */
-    uint64_t least;           /* ns, the shortest one */
+    uint64_t least, usual;    /* ns, the shortest one and the median */
 };
 
 struct mw_coll_speeds {
     struct mw_index index;
     MW_VECTOR(struct mw_coll_speed) all; /* by communicator, name, class */
+    MW_VECTOR(struct mw_histogram) times; /* of each, until all are in */
 };
 
 struct mw_coll_speeds *mw_coll_speeds_create(void);

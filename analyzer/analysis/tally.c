@@ -312,6 +312,12 @@ struct mw_tally *mw_tally_create(const struct mw_model *model, const struct mw_c
     return tally;
 }
 
+const struct mw_pair *mw_tally_pair(const struct mw_tally *tally, int64_t src, int64_t dst)
+{
+    size_t at = mw_index_find(&tally->pair_index, (uint64_t)src << 32 | (uint64_t)dst);
+    return at == MW_INDEX_NONE ? NULL : &tally->pairs.at[at];
+}
+
 void mw_tally_free(struct mw_tally *tally)
 {
     if (!tally)

@@ -195,6 +195,8 @@ unsigned mw_size_class(uint64_t bytes);
 /* Smallest and largest message of a size class. */
 uint64_t mw_class_from(unsigned size_class);
 uint64_t mw_class_to(unsigned size_class);
+/* NULL where the pair exchanged no messages. */
+const struct mw_pair *mw_tally_pair(const struct mw_tally *tally, int64_t src, int64_t dst);
 /* The size classes of an ordered pair, ascending; NULL and 0 where it has none. */
 const struct mw_pair_class *mw_tally_classes(const struct mw_tally *tally, int64_t src, int64_t dst,
                                              size_t *count);

@@ -11,6 +11,7 @@
 #include "analyzer/findings/crowd.h"
 #include "analyzer/findings/expectation.h"
 #include "analyzer/findings/used.h"
+#include "analyzer/findings/whole.h"
 #include "analyzer/model/labels.h"
 
 #define PAIRS_SHOWN   4
@@ -22,77 +23,18 @@ static void reason(struct mw_judgement *judgement, char *text)
     *mw_vector_add(&judgement->reasons) = text;
 }
 
-/* --- what makes a trace too little to say that nothing is wrong --- */
-
-/* Who leaves by exit without MPI_Finalize may have failed: the code is not recorded. */
-static int ended_well(const struct mw_process *process)
+static void doubt_if(struct mw_judgement *judgement, char *words)
 {
-    return process->end_reason == MW_END_FINALIZE;
-}
-
-static const char *bad_end(const struct mw_process *process)
-{
-    switch (process->end_reason) {
-    case MW_END_EXIT:
-        return "left without MPI_Finalize";
-    case MW_END_ABORT:
-        return "called MPI_Abort";
-    case MW_END_COLLECTED:
-        return "died";
-    case MW_END_SNAPSHOT:
-        return "still ran when the trace was read";
-    default:
-        return "has no end in the trace";
-    }
-}
-
-static void doubt_ends(const struct mw_finding_input *in, struct mw_judgement *judgement)
-{
-    size_t bad = 0, first = 0;
-    for (size_t i = 0; i < in->model->process_count; i++)
-        if (!ended_well(mw_trace_process(in->model->trace, i)) && !bad++)
-            first = i;
-    if (!bad)
-        return;
-    char *who = mw_process_words(in->model, (uint32_t)first);
-    const char *how = bad_end(mw_trace_process(in->model->trace, first));
-    reason(judgement, bad == 1
-                          ? mw_format("%s %s", who, how)
-                          : mw_format("%s %s, and %zu more did not end well", who, how, bad - 1));
-    free(who);
-}
-
-static void doubt_events(const struct mw_finding_input *in, struct mw_judgement *judgement)
-{
-    uint64_t missing = 0;
-    for (size_t i = 0; i < in->model->process_count; i++)
-        missing += in->tally->processes[i].events_missing;
-    size_t damage = mw_trace_damage_count(in->model->trace) + in->tally->damage.count;
-    if (damage)
-        reason(judgement, mw_format("%zu place%s of the trace cannot be read", damage,
-                                    damage == 1 ? "" : "s"));
-    else if (missing)
-        reason(judgement, mw_format("%" PRIu64 " calls are missing in the trace", missing));
-}
-
-static void doubt_ranks(const struct mw_finding_input *in, struct mw_judgement *judgement)
-{
-    uint64_t count;
-    char *missing = mw_missing_ranks(in->model, &count);
-    if (!in->model->process_count)
-        reason(judgement, mw_text_copy("the trace has no process"));
-    else if (count)
-        reason(judgement, mw_format("rank%s %s %s not recorded", count == 1 ? "" : "s", missing,
-                                    count == 1 ? "was" : "were"));
-    free(missing);
+    if (words)
+        reason(judgement, words);
 }
 
 /* Nothing contradicts: does that say anything? */
 static void doubt(const struct mw_finding_input *in, struct mw_judgement *judgement)
 {
-    doubt_ranks(in, judgement);
-    doubt_ends(in, judgement);
-    doubt_events(in, judgement);
+    doubt_if(judgement, mw_missing_ranks_words(in->model));
+    doubt_if(judgement, mw_bad_ends_words(in->model));
+    doubt_if(judgement, mw_missing_events_words(in->tally));
 }
 
 static struct mw_judgement settled(struct mw_judgement judgement, enum mw_verdict clean)
@@ -371,7 +313,7 @@ static struct mw_judgement judge_ended(const struct mw_expectation *expectation,
         free(names);
         judgement.verdict = MW_FAILS;
     } else {
-        doubt_ranks(in, &judgement);
+        doubt_if(&judgement, mw_missing_ranks_words(in->model));
         judgement = settled(judgement, MW_HOLDS);
     }
     mw_crowd_end(&others);

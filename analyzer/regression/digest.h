@@ -17,8 +17,8 @@
     X(MPI, "mpi")             /* name "version": what MPI_Get_library_version said, one line */    \
     X(LIBRARY, "library")     /* name: base name without version; value: version, build-id */      \
     X(PARAMETER, "parameter") /* name as a variable; value; detail: source with its line */        \
-    X(PLACEMENT, "placement") /* name "binding", "ranks_a_node", "nic_distance" ...; value */      \
-    X(MACHINE, "machine")     /* name "kernel", "cpu_governor", "nic_speed" ...; value */
+    X(PLACEMENT, "placement") /* name "bound_to", "ranks_a_node", "nic" ...; value */              \
+    X(MACHINE, "machine")     /* name "system.kernel", "cpu.governor", "host" ...; value */
 
 enum mw_fact_kind {
 #define MW_FACT_ENUM(id, name) MW_FACT_##id,
@@ -31,7 +31,7 @@ struct mw_digest_fact {
     enum mw_fact_kind kind;
     char *name, *value;
     char *detail;  /* path of a library, source of a parameter; "" none */
-    int64_t ranks; /* of how many; 0: of the job */
+    int64_t ranks; /* processes that have it; 0: all of the job */
 };
 
 /* Which way pairs of one distance and kind of buffer took, for messages of one size class or more.
@@ -94,7 +94,7 @@ struct mw_figure {
     unsigned size_class; /* mw_size_class; 0 with scopes without sizes */
     double value;
     uint64_t samples; /* messages or calls behind it */
-    double *blocks; /* the same by slices of the run's time that have samples; for the bootstrap */
+    double *blocks;   /* the same by slices of the run's time that have samples; NULL none */
     size_t block_count;
 };
 
@@ -103,6 +103,7 @@ struct mw_digest {
     char *program; /* base name of the executable; of several: the one of most ranks */
     char *arguments;
     char *executable_id; /* build-id in hex, "" not known */
+    char *identity;      /* of the job: equal for every form of one trace; "" not known */
     int64_t ranks, recorded_ranks, nodes;
     int64_t began;    /* UTC, seconds since the epoch; 0 not known */
     char *crashed;    /* how a rank ended that should not have; NULL: all ended well */
@@ -115,9 +116,19 @@ struct mw_digest {
     MW_VECTOR(struct mw_figure) figures;    /* by mw_figure_compare */
 };
 
-/* NULL when the trace cannot be read: *why, newly allocated, says so. */
+/* NULL when the trace cannot be read: *why, newly allocated, says so. Prints nothing. */
 struct mw_digest *mw_digest_read(const char *path, char **why);
 void mw_digest_free(struct mw_digest *digest);
+
+/* One made piece by piece: texts are copied but the static ones; finish brings it into its order,
+ * and the numbers of blocks with it. */
+struct mw_digest *mw_digest_create(const char *path);
+void mw_digest_put_fact(struct mw_digest *digest, enum mw_fact_kind kind, const char *name,
+                        const char *value, const char *detail, int64_t ranks);
+void mw_digest_put_way(struct mw_digest *digest, const struct mw_digest_way *way);
+void mw_digest_put_pair(struct mw_digest *digest, const struct mw_digest_pair *pair);
+void mw_digest_put_figure(struct mw_digest *digest, const struct mw_figure *figure);
+void mw_digest_finish(struct mw_digest *digest);
 
 /* Orders figures by what they are about; 0: the same thing in two runs. */
 int mw_figure_compare(const struct mw_figure *left, const struct mw_figure *right);
