@@ -12,8 +12,6 @@
 #include "analyzer/analysis/histogram.h"
 #include "analyzer/analysis/tally.h"
 
-#define PACE_BYTES 1048576.0
-
 /* What one call of the receiver completed, of one pair and size class. */
 struct group {
     uint64_t id;
@@ -159,7 +157,14 @@ static int group_is_certain(const struct group *group)
 /* Ns that a MiB would have taken. */
 static uint64_t pace_of(const struct group *group)
 {
-    return (uint64_t)((double)(group->done - group->start) / (double)group->bytes * PACE_BYTES);
+    return (uint64_t)((double)(group->done - group->start) / (double)group->bytes * MW_SPEED_PACE);
+}
+
+static void trail_add(struct mw_trail **trail, uint64_t ns)
+{
+    if (!*trail)
+        *trail = mw_alloc(1, sizeof(**trail));
+    mw_trail_add(*trail, ns ? (double)ns : 1);
 }
 
 static void group_close(struct mw_transfer_meter *meter, struct entry *entry)
@@ -174,8 +179,10 @@ static void group_close(struct mw_transfer_meter *meter, struct entry *entry)
         shown->in_flight.bytes += group->bytes;
         mw_cover_add(&entry->certain, group->start, group->done);
         slice_add(meter, entry, group);
-        if (group->bytes)
+        if (group->bytes) {
             mw_histogram_add(&entry->paces, pace_of(group));
+            trail_add(&shown->paces, pace_of(group));
+        }
         if ((double)group->error > shown->error)
             shown->error = (double)group->error;
     } else {
@@ -298,8 +305,10 @@ static void entry_message(struct mw_transfer_meter *meter, struct entry *entry,
     shown->bytes += message->bytes;
     group_add(meter, entry, message, sample);
     window_add(shown, &entry->window, message);
-    if (sample->awaited && sample->done > sample->start)
+    if (sample->awaited && sample->done > sample->start) {
         mw_histogram_add(&entry->latencies, (uint64_t)(sample->done - sample->start));
+        trail_add(&shown->delays, (uint64_t)(sample->done - sample->start));
+    }
 }
 
 void mw_transfer_meter_message(struct mw_transfer_meter *meter, const struct mw_message *message)
@@ -357,9 +366,9 @@ static void entry_finish(struct mw_transfer_meter *meter, struct entry *entry)
     shown->latency_median = mw_histogram_quantile(&entry->latencies, 0.5);
     shown->latency_p99 = mw_histogram_quantile(&entry->latencies, 0.99);
     uint64_t pace = mw_histogram_quantile(&entry->paces, 0.1);
-    shown->brisk = pace ? PACE_BYTES * 1e9 / (double)pace : 0;
+    shown->brisk = pace ? MW_SPEED_PACE * 1e9 / (double)pace : 0;
     pace = mw_histogram_quantile(&entry->paces, 0.5);
-    shown->usual = pace ? PACE_BYTES * 1e9 / (double)pace : 0;
+    shown->usual = pace ? MW_SPEED_PACE * 1e9 / (double)pace : 0;
     mw_histogram_free(&entry->latencies);
     mw_histogram_free(&entry->paces);
     *mw_vector_add(&meter->speeds->all) = *shown;
@@ -391,8 +400,11 @@ void mw_speeds_free(struct mw_speeds *speeds)
 {
     if (!speeds)
         return;
-    for (size_t i = 0; i < speeds->all.count; i++)
+    for (size_t i = 0; i < speeds->all.count; i++) {
         free(speeds->all.at[i].slices);
+        free(speeds->all.at[i].paces);
+        free(speeds->all.at[i].delays);
+    }
     free(speeds->all.at);
     free(speeds->nodes.at);
     free(speeds);

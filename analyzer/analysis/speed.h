@@ -7,6 +7,7 @@
 #ifndef MW_ANALYSIS_SPEED_H
 #define MW_ANALYSIS_SPEED_H
 
+#include "analyzer/analysis/trail.h"
 #include "analyzer/model/matching.h"
 
 #define MW_SPEED_WARM_UP     4  /* first messages of a pair and size class, kept apart */
@@ -15,6 +16,7 @@
 #define MW_SPEED_MIN_CERTAIN 10 /* samples from which a figure may be judged */
 #define MW_SPEED_LITTLE      50 /* one part in so many does not matter */
 #define MW_SPEED_SHARP       10 /* a certain sample takes so many times the error of the clocks */
+#define MW_SPEED_PACE        1048576.0 /* bytes of which a pace is the time */
 #define MW_SPEED_PAUSE       INT64_C(100000000) /* ns outside MPI that end a burst */
 
 /* Bytes and the time in which they moved, ns. */
@@ -39,6 +41,8 @@ struct mw_speed {
     uint64_t latencies, latency_min, latency_median, latency_p99;
     double error;           /* the largest error bound of the clocks at a certain sample, ns */
     struct mw_rate *slices; /* certain samples by time; NULL: none */
+    struct mw_trail *paces; /* of certain samples: ns a MiB; NULL: none */
+    struct mw_trail *delays; /* latencies, ns; NULL: none */
 };
 
 /* All that moved from the ranks of one node to those of another, or of the same. */

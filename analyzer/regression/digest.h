@@ -94,7 +94,7 @@ struct mw_figure {
     unsigned size_class; /* mw_size_class; 0 with scopes without sizes */
     double value;
     uint64_t samples; /* messages or calls behind it */
-    double *blocks;   /* the same by slices of the run's time that have samples; NULL none */
+    double *blocks;   /* the same of 8 to 16 parts of the samples, in their order; NULL none */
     size_t block_count;
 };
 

@@ -71,33 +71,6 @@ static uint64_t samples_of(const struct mw_speed *speed, enum mw_figure_metric m
     }
 }
 
-/* The block of one slice over members; 0: it has no samples. */
-static double block_of(const struct member *members, size_t count, enum mw_figure_metric metric,
-                       int slice)
-{
-    struct mw_rate sum = {0};
-    for (size_t i = 0; i < count; i++) {
-        const struct mw_rate *slices = members[i].speed->slices;
-        if (!slices)
-            continue;
-        sum.bytes += slices[slice].bytes;
-        sum.time += slices[slice].time;
-    }
-    return metric == MW_METRIC_BANDWIDTH ? mw_rate_value(&sum) : 0;
-}
-
-static size_t fill_blocks(const struct member *members, size_t count, enum mw_figure_metric metric,
-                          double *blocks)
-{
-    size_t filled = 0;
-    for (int slice = 0; slice < MW_SPEED_SLICES; slice++) {
-        double block = block_of(members, count, metric, slice);
-        if (block > 0)
-            blocks[filled++] = block;
-    }
-    return filled;
-}
-
 static int value_compare(const void *left, const void *right)
 {
     const double *a = left, *b = right;
@@ -110,12 +83,64 @@ static double median(double *values, size_t count)
     return (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
 
+/* --- the same over time ----------------------------------------------------------------------- */
+
+/* In SI. */
+static size_t member_blocks(const struct mw_speed *speed, enum mw_figure_metric metric,
+                            double blocks[MW_TRAIL_BLOCKS])
+{
+    const struct mw_trail *trail = metric == MW_METRIC_BANDWIDTH ? speed->paces
+                                   : metric == MW_METRIC_LATENCY ? speed->delays
+                                                                 : NULL;
+    size_t count = trail ? mw_trail_means(trail, blocks) : 0;
+    for (size_t i = 0; i < count; i++)
+        blocks[i] = metric == MW_METRIC_LATENCY ? blocks[i] * 1e-9
+                                                : MW_SPEED_PACE * 1e9 / blocks[i];
+    return count;
+}
+
+/* Block number `at` of `wanted`, of a member that has at least as many. */
+static double regrouped(const double *blocks, size_t count, size_t at, size_t wanted)
+{
+    size_t from = at * count / wanted, to = (at + 1) * count / wanted;
+    double sum = 0;
+    for (size_t i = from; i < to; i++)
+        sum += blocks[i];
+    return sum / (double)(to - from);
+}
+
+/* By blocks: the median over the members that have enough of them to be compared; none where no
+ * member has. */
+static size_t fill_blocks(const struct member *members, size_t count, enum mw_figure_metric metric,
+                          double blocks[MW_TRAIL_BLOCKS])
+{
+    double own[MW_TRAIL_BLOCKS];
+    double *values = mw_alloc(count, sizeof(*values));
+    size_t wanted = MW_TRAIL_BLOCKS + 1;
+    for (size_t i = 0; i < count; i++) {
+        size_t found = member_blocks(members[i].speed, metric, own);
+        if (found >= MW_TRAIL_BLOCKS / 2 && found < wanted)
+            wanted = found;
+    }
+    for (size_t block = 0; block < wanted && wanted <= MW_TRAIL_BLOCKS; block++) {
+        size_t known = 0;
+        for (size_t i = 0; i < count; i++) {
+            size_t found = member_blocks(members[i].speed, metric, own);
+            if (found >= wanted)
+                values[known++] = regrouped(own, found, block, wanted);
+        }
+        blocks[block] = median(values, known);
+    }
+    free(values);
+    return wanted <= MW_TRAIL_BLOCKS ? wanted : 0;
+}
+
 /* One metric of members of one kind: the median over those that have enough samples, or over all
  * where none has. */
 static void put_metric(struct mw_digest *digest, struct mw_figure figure,
                        const struct member *members, size_t count)
 {
-    double blocks[MW_SPEED_SLICES];
+    double blocks[MW_TRAIL_BLOCKS];
     double *values = mw_alloc(count, sizeof(*values));
     size_t judged = 0, known = 0;
     for (size_t i = 0; i < count; i++)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which ways messages took, over all pairs and pair by pair (digest.h). */
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyzer/analysis/transports.h"
 #include "analyzer/model/distance.h"
@@ -89,6 +90,17 @@ static void pair_ways(struct gathering *gathering, const struct mw_transports *t
                                                    .bytes = pair->bytes});
 }
 
+/* Without what it used besides its messages, which differs from run to run. */
+static char *pair_label(const struct mw_transports *transports,
+                        const struct mw_pair_transport *pair)
+{
+    char *label = mw_transports_label(transports, pair);
+    char *also = pair->messages ? strstr(label, ", also ") : NULL;
+    if (also)
+        *also = '\0';
+    return label;
+}
+
 void mw_digest_add_ways(struct mw_digest *digest, const struct mw_analysis *analysis)
 {
     const struct mw_transports *transports = analysis->transports;
@@ -100,7 +112,7 @@ void mw_digest_add_ways(struct mw_digest *digest, const struct mw_analysis *anal
         const char *distance =
             mw_distance_word(mw_distance_of(analysis->model, pair->src, pair->dst));
         pair_ways(&gathering, transports, pair, distance);
-        char *label = mw_transports_label(transports, pair);
+        char *label = pair_label(transports, pair);
         mw_digest_put_pair(digest, &(struct mw_digest_pair){.src = pair->src,
                                                             .dst = pair->dst,
                                                             .distance = distance,
