@@ -14,7 +14,6 @@
 #include "analyzer/render/progress.h"
 #include "analyzer/render/text.h"
 
-#define EXIT_CANNOT_TELL    125 /* git bisect run skips the commit */
 #define DEFAULT_EXPECTATION "no-finding>=warning"
 
 enum format { TEXT, JSON };
@@ -112,7 +111,7 @@ static int exit_code(enum mw_verdict verdict)
 {
     return verdict == MW_HOLDS   ? MW_EXIT_OK
            : verdict == MW_FAILS ? MW_EXIT_FAILED
-                                 : EXIT_CANNOT_TELL;
+                                 : MW_EXIT_CANNOT_TELL;
 }
 
 static json_t *build_document(const struct options *options, const struct mw_analysis *analysis)
@@ -164,7 +163,7 @@ static int write_result(const struct options *options, const struct mw_analysis 
 {
     struct mw_output output;
     if (mw_output_open(&output, options->view.output, 0))
-        return EXIT_CANNOT_TELL;
+        return MW_EXIT_CANNOT_TELL;
     json_t *document = build_document(options, analysis);
     if (options->view.format == JSON)
         mw_json_write(document, output.stream);
@@ -173,7 +172,7 @@ static int write_result(const struct options *options, const struct mw_analysis 
     json_decref(document);
     /* who cannot read the answer must not take it for one */
     return mw_output_close(&output, 0, 1) == MW_EXIT_OK ? exit_code(verdict_of(options))
-                                                        : EXIT_CANNOT_TELL;
+                                                        : MW_EXIT_CANNOT_TELL;
 }
 
 static void options_free(struct options *options)
@@ -199,7 +198,7 @@ static const struct argp parser = {
 static int run(int argc, char **argv)
 {
     struct options options = {.view = {.formats = formats}};
-    int status = EXIT_CANNOT_TELL;
+    int status = MW_EXIT_CANNOT_TELL;
     argp_parse(&parser, argc, argv, 0, NULL, &options);
     struct mw_analysis *analysis = NULL;
     if (!mw_command_readable(&options.view.paths, MW_OPEN_RESIDUE))
