@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * mpiwatch compare: what changed between two runs, or two sets of runs, and what it cost. For people
- * and for git bisect run: exit code 0 no regression, 1 a regression, 125 cannot be judged, 129 wrong
- * usage.
+ * mpiwatch compare: what changed between two runs, or two sets of runs, and what it cost. For
+ * people and for git bisect run: exit code 0 no regression, 1 a regression, 125 cannot be judged,
+ * 129 wrong usage.
  */
 #include "analyzer/regression/compare.h"
 

@@ -51,7 +51,8 @@ static int parse_names(struct mw_expectation *expectation, const char *list, cha
 
 static int parse_transport(struct mw_expectation *expectation, const char *rest, char **error)
 {
-    const char *inside = mw_behind(rest, "[intra-node]"), *between = mw_behind(rest, "[inter-node]");
+    const char *inside = mw_behind(rest, "[intra-node]"),
+               *between = mw_behind(rest, "[inter-node]");
     expectation->where = inside ? MW_WHERE_NODE : between ? MW_WHERE_NETWORK : MW_WHERE_UNKNOWN;
     rest = inside ? inside : between ? between : rest;
     const char *names = mw_behind(rest, "=");
@@ -146,9 +147,8 @@ int mw_expectation_parse(const char *text, struct mw_expectation *expectation, c
     if ((rest = mw_behind(text, "ended=")))
         return parse_ended(expectation, rest, error);
     int speed = mw_expectation_speed_parse(text, expectation, error);
-    return speed <= 0
-               ? speed
-               : complain(error, mw_format("\"%s\" is no expectation that is known", text));
+    return speed <= 0 ? speed
+                      : complain(error, mw_format("\"%s\" is no expectation that is known", text));
 }
 
 void mw_expectation_free(struct mw_expectation *expectation)

@@ -162,10 +162,10 @@ static void say_unknown(const struct mw_finding_input *in, const struct pairs_se
 {
     const struct mw_pair_transport *pair = &in->transports->pairs.at[seen->first_unknown];
     char *ranks = pair_words(in, pair);
-    reason(judgement, mw_format("the transport of %" PRIu64 " of %" PRIu64
-                                " pairs is not known (%s: %s)",
-                                seen->unknown, seen->judged, ranks,
-                                pair->unknown ? pair->unknown : "nothing was seen of it"));
+    reason(judgement,
+           mw_format("the transport of %" PRIu64 " of %" PRIu64 " pairs is not known (%s: %s)",
+                     seen->unknown, seen->judged, ranks,
+                     pair->unknown ? pair->unknown : "nothing was seen of it"));
     free(ranks);
 }
 

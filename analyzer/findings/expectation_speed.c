@@ -30,17 +30,16 @@ struct unit {
     double factor;
 };
 static const struct unit rates[] = {
-    {"B/s", 1},        {"kB/s", 1e3},      {"KB/s", 1e3},       {"MB/s", 1e6},
-    {"GB/s", 1e9},     {"TB/s", 1e12},     {"KiB/s", 1024},     {"MiB/s", 1048576},
-    {"GiB/s", 0x1p30}, {"TiB/s", 0x1p40},  {"bit/s", 0.125},    {"kbit/s", 125},
-    {"Kbit/s", 125},   {"Mbit/s", 125e3},  {"Gbit/s", 125e6},   {"Tbit/s", 125e9},
-    {NULL, 0},
+    {"B/s", 1},        {"kB/s", 1e3},   {"KB/s", 1e3},      {"MB/s", 1e6},     {"GB/s", 1e9},
+    {"TB/s", 1e12},    {"KiB/s", 1024}, {"MiB/s", 1048576}, {"GiB/s", 0x1p30}, {"TiB/s", 0x1p40},
+    {"bit/s", 0.125},  {"kbit/s", 125}, {"Kbit/s", 125},    {"Mbit/s", 125e3}, {"Gbit/s", 125e6},
+    {"Tbit/s", 125e9}, {NULL, 0},
 };
 static const struct unit times[] = {{"ns", 1e-9}, {"us", 1e-6}, {"µs", 1e-6},
                                     {"ms", 1e-3}, {"s", 1},     {NULL, 0}};
-static const struct unit sizes[] = {{"B", 1},     {"kB", 1e3},   {"KB", 1e3},      {"MB", 1e6},
-                                    {"GB", 1e9},  {"KiB", 1024}, {"MiB", 1048576}, {"GiB", 0x1p30},
-                                    {"", 1},      {NULL, 0}};
+static const struct unit sizes[] = {{"B", 1},    {"kB", 1e3},   {"KB", 1e3},      {"MB", 1e6},
+                                    {"GB", 1e9}, {"KiB", 1024}, {"MiB", 1048576}, {"GiB", 0x1p30},
+                                    {"", 1},     {NULL, 0}};
 
 /* The text without blanks; free() it. */
 static char *squeezed(const char *text)
@@ -95,7 +94,8 @@ static int is_distance(const char *word, size_t length)
     for (int i = 0; i < MW_DISTANCES; i++) {
         const char *known = mw_distance_word((enum mw_distance)i);
         size_t at = 0;
-        while (at < length && known[at] && (word[at] == known[at] || (word[at] == '-' && known[at] == ' ')))
+        while (at < length && known[at] &&
+               (word[at] == known[at] || (word[at] == '-' && known[at] == ' ')))
             at++;
         if (at == length && !known[at])
             return i;
@@ -141,8 +141,7 @@ static char *read_limit(struct mw_expectation *expectation, const char *text)
 {
     int latency = expectation->metric == MW_SPEED_LATENCY;
     const char *number = read_relation(text, &expectation->at_least, &expectation->or_equal);
-    expectation->limit =
-        number ? quantity(number, strlen(number), latency ? times : rates) : NAN;
+    expectation->limit = number ? quantity(number, strlen(number), latency ? times : rates) : NAN;
     if (expectation->limit >= 0)
         return NULL;
     return mw_format("\"%s\": %s is wanted behind it", expectation->text,
@@ -178,8 +177,7 @@ int mw_expectation_speed_parse(const char *text, struct mw_expectation *expectat
 
 /* --- judging ---------------------------------------------------------------------------------- */
 
-static double value_of(const struct mw_speed *speed, enum mw_speed_metric metric,
-                       uint64_t *samples)
+static double value_of(const struct mw_speed *speed, enum mw_speed_metric metric, uint64_t *samples)
 {
     switch (metric) {
     case MW_SPEED_BANDWIDTH:
@@ -227,8 +225,8 @@ static char *found_words(const struct mw_expectation *expectation,
 {
     char *label = mw_pair_label(in->model, speed->src, speed->dst);
     char *from = mw_number_bytes((double)mw_class_from(speed->class));
-    char *number = expectation->metric == MW_SPEED_LATENCY ? mw_number_seconds(value)
-                                                           : mw_number_rate(value);
+    char *number =
+        expectation->metric == MW_SPEED_LATENCY ? mw_number_seconds(value) : mw_number_rate(value);
     char *words = mw_format("found %s on %s from %s", number, label, from);
     free(label);
     free(from);

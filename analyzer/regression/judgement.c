@@ -34,8 +34,8 @@ static char *effect_words(const struct mw_effect *effect)
         words = mw_format("%s of %s from %s: %s -> %s", mw_metric_word(about->metric),
                           about->distance, from, base, new);
     else
-        words = mw_format("%s of %s: %s -> %s", mw_metric_word(about->metric), about->name, base,
-                          new);
+        words =
+            mw_format("%s of %s: %s -> %s", mw_metric_word(about->metric), about->name, base, new);
     free(base);
     free(new);
     free(from);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A comparison of runs as a JSON document (docs/compare.schema.json), and its text form, which reads
- * nothing but the document. Main thread only.
+ * A comparison of runs as a JSON document (docs/compare.schema.json), and its text form, which
+ * reads nothing but the document. Main thread only.
  */
 #ifndef MW_RENDER_COMPARE_H
 #define MW_RENDER_COMPARE_H
