@@ -106,8 +106,10 @@ static int counts(const struct joining *joining, const struct mw_figure *figure)
                 bytes_of(figure) >= PART_LEAST * whole[1]);
     case MW_SCOPE_JOB:
         return 1;
-    default:
-        return alone && figure->value >= PART_LEAST * joining->time;
+    default: /* starting and ending depend on the launcher */
+        return alone && strncmp(figure->name, "MPI_Init", strlen("MPI_Init")) &&
+               strncmp(figure->name, "MPI_Finalize", strlen("MPI_Finalize")) &&
+               figure->value >= PART_LEAST * joining->time;
     }
 }
 
@@ -183,8 +185,11 @@ static void measure(struct mw_effect *effect, const struct values *base, const s
     effect->measured = !(several ? mw_change_of_runs(base->costs, base->count, fresh->costs,
                                                      fresh->count, level, &effect->change)
                                  : change_of_blocks(base, fresh, level, &effect->change));
-    if (effect->measured)
+    if (effect->measured) { /* so that the ratio is that of the values that are shown */
+        effect->base = cost(base->first, effect->change.base);
+        effect->fresh = cost(base->first, effect->change.fresh);
         return;
+    }
     effect->verdict = MW_EFFECT_UNJUDGED;
     effect->why = several ? "its values say nothing" : "one run a side says too little of it";
     effect->change = (struct mw_change){.ratio = cost(base->first, effect->fresh) /
