@@ -180,10 +180,8 @@ struct mw_changepoint *mw_changepoints(const double *values, size_t count, size_
     double *logs = mw_alloc(3 * count + 2, sizeof(*logs));
     double *sums = logs + count, *squares = sums + count + 1;
     /* A figure that repeats to the last digit is coarse, not exact. */
-    struct search search = {.logs = logs,
-                            .sums = sums,
-                            .squares = squares,
-                            .least = MW_NOISE_LEAST * MW_NOISE_LEAST};
+    struct search search = {
+        .logs = logs, .sums = sums, .squares = squares, .least = MW_NOISE_LEAST * MW_NOISE_LEAST};
     double middle = count ? log(mw_median(values, count)) : 0;
     for (size_t i = 0; i < count; i++) {
         logs[i] = log(values[i]) - middle; /* small numbers: their squares lose no digits */
