@@ -175,7 +175,8 @@ static void put_values(FILE *out, const json_t *trend)
     const char *unit = mw_json_string(trend, "unit");
     size_t i;
     json_t *point;
-    fputs("<details><summary>Values</summary><table><tr><th>run</th><th class=\"n\">value</th>"
+    fputs("<details><summary>Values</summary><table><tr><th scope=\"col\">run</th><th "
+          "scope=\"col\" class=\"n\">value</th>"
           "</tr>\n",
           out);
     json_array_foreach(json_object_get(trend, "points"), i, point) {
@@ -191,7 +192,8 @@ static void put_runs(FILE *out, const json_t *runs)
 {
     size_t i;
     json_t *run;
-    fputs("<h2>Runs</h2>\n<table><tr><th>run</th><th>began (UTC)</th><th>stack</th><th>what else"
+    fputs("<h2>Runs</h2>\n<table><tr><th scope=\"col\">run</th><th scope=\"col\">began "
+          "(UTC)</th><th scope=\"col\">stack</th><th scope=\"col\">what else"
           "</th></tr>\n",
           out);
     json_array_foreach(runs, i, run) {
@@ -270,8 +272,9 @@ void mw_html_index(const json_t *documents, FILE *out)
     size_t i;
     json_t *document;
     page_begin(out, "History of runs");
-    fputs("<h1>History of runs</h1>\n<table><tr><th>benchmark</th><th class=\"n\">runs</th>"
-          "<th>last (UTC)</th><th>last change</th></tr>\n",
+    fputs("<h1>History of runs</h1>\n<table><tr><th scope=\"col\">benchmark</th><th scope=\"col\" "
+          "class=\"n\">runs</th>"
+          "<th scope=\"col\">last (UTC)</th><th scope=\"col\">last change</th></tr>\n",
           out);
     json_array_foreach(documents, i, document)
         put_benchmark_row(out, document);
@@ -286,7 +289,8 @@ static void put_facts(FILE *out, const json_t *facts)
     static const char *const columns[] = {"kind", "name", "value", "detail"};
     size_t i;
     json_t *fact;
-    fputs("<h2>The stack</h2>\n<table><tr><th>kind</th><th>name</th><th>value</th><th>from</th>"
+    fputs("<h2>The stack</h2>\n<table><tr><th scope=\"col\">kind</th><th "
+          "scope=\"col\">name</th><th scope=\"col\">value</th><th scope=\"col\">from</th>"
           "</tr>\n",
           out);
     json_array_foreach(facts, i, fact) {
@@ -302,8 +306,10 @@ static void put_ways(FILE *out, const json_t *ways)
 {
     size_t i;
     json_t *way;
-    fputs("<h2>Ways of messages</h2>\n<table><tr><th>distance</th><th>transport</th><th>device"
-          "</th><th>sizes</th><th class=\"n\">messages</th><th class=\"n\">bytes</th></tr>\n",
+    fputs("<h2>Ways of messages</h2>\n<table><tr><th scope=\"col\">distance</th><th "
+          "scope=\"col\">transport</th><th scope=\"col\">device"
+          "</th><th scope=\"col\">sizes</th><th scope=\"col\" class=\"n\">messages</th><th "
+          "scope=\"col\" class=\"n\">bytes</th></tr>\n",
           out);
     json_array_foreach(ways, i, way) {
         put(out, "<tr><td>", mw_json_string(way, "distance"), "</td>");
@@ -322,8 +328,9 @@ static void put_figures(FILE *out, const json_t *figures)
 {
     size_t i;
     json_t *figure;
-    fputs("<h2>Figures</h2>\n<table><tr><th>of</th><th class=\"n\">value</th>"
-          "<th class=\"n\">samples</th></tr>\n",
+    fputs("<h2>Figures</h2>\n<table><tr><th scope=\"col\">of</th><th scope=\"col\" "
+          "class=\"n\">value</th>"
+          "<th scope=\"col\" class=\"n\">samples</th></tr>\n",
           out);
     json_array_foreach(figures, i, figure) {
         put_taken(out, "<tr><td>", mw_history_about(figure), "</td>");
@@ -363,9 +370,10 @@ void mw_html_run(const json_t *document, FILE *out)
     mw_html_text(out, mw_json_string(run, "benchmark"));
     put(out, "</a></p>\n<h1>", title, "</h1>\n");
     put_taken(out, "<p>",
-              mw_format("%s %s, %.0f ranks on %.0f nodes, began %s, stack %s",
+              mw_format("%s %s, %.0f ranks on %.0f node%s, began %s, stack %s",
                         mw_json_string(run, "program"), mw_json_string(run, "arguments"),
                         mw_json_count_of(run, "ranks"), mw_json_count_of(run, "nodes"),
+                        mw_text_plural(mw_json_count_of(run, "nodes")),
                         mw_json_string(run, "began"), mw_json_string(run, "stack")),
               "</p>\n");
     if (*state)

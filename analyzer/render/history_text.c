@@ -123,8 +123,8 @@ static struct mw_table *list_begin(const char *benchmark, FILE *out)
     mw_text_heading(out, "%s", fitted);
     free(fitted);
     mw_table_column(table, ">run");
-    mw_table_column(table, "began (UTC)");
-    mw_table_column(table, "stack");
+    mw_table_column(table, ">began (UTC)");
+    mw_table_column(table, ">stack");
     mw_table_column(table, ">ranks");
     mw_table_column(table, "what else");
     return table;
@@ -161,8 +161,8 @@ static void show_head(const json_t *run, FILE *out)
     mw_text_entry(out, "benchmark", "%s", mw_json_string(run, "benchmark"));
     mw_text_entry(out, "command", "%s %s", mw_json_string(run, "program"),
                   mw_json_string(run, "arguments"));
-    mw_text_entry(out, "ranks", "%.0f on %.0f nodes", mw_json_count_of(run, "ranks"),
-                  mw_json_count_of(run, "nodes"));
+    mw_text_entry(out, "ranks", "%.0f on %.0f node%s", mw_json_count_of(run, "ranks"),
+                  mw_json_count_of(run, "nodes"), mw_text_plural(mw_json_count_of(run, "nodes")));
     mw_text_entry(out, "began", "%s UTC", time);
     mw_text_entry(out, "trace", "%s", mw_json_string(run, "path"));
     mw_text_entry(out, "stack", "%s", mw_json_string(run, "stack"));

@@ -206,7 +206,11 @@ static int store_file(struct mw_store *store, int create)
 static void store_connect(struct mw_store *store)
 {
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
-    if (sqlite3_open_v2(store->path, &store->connection, flags, NULL) != SQLITE_OK) {
+    /* ":memory:" and "file:x?mode=memory" are names of files, which SQLite takes for others. */
+    char *name = mw_format("%s%s", store->path[0] == '/' ? "" : "./", store->path);
+    int code = sqlite3_open_v2(name, &store->connection, flags, NULL);
+    free(name);
+    if (code != SQLITE_OK) {
         mw_store_fail(store);
         return;
     }
@@ -220,8 +224,7 @@ static void store_connect(struct mw_store *store)
 struct mw_store *mw_store_open(const char *path, int create, char **why)
 {
     struct mw_store *store = mw_alloc(1, sizeof(*store));
-    /* Names that begin with a colon mean something else to SQLite. */
-    store->path = path[0] == ':' ? mw_format("./%s", path) : mw_text_copy(path);
+    store->path = mw_text_copy(path);
     if (!store_file(store, create))
         store_connect(store);
     if (!store->error)

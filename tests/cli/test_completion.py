@@ -78,6 +78,10 @@ class Completion(CompletionTest):
                                 (["run", "mpirun", "-n", "2", ""], paths)):
             with self.subTest(words):
                 self.assertEqual(self.ask(*words), expected)
+        actions = {word: "" for word in ("add", "list", "show", "html")}
+        self.assertEqual(self.ask("history", ""), actions)
+        self.assertEqual(self.ask("history", "-t", "a=b", ""), actions)
+        self.assertEqual(self.ask("history", "add", ""), paths)
         self.assertIn("json", self.ask("report", "-n5", "-f", ""))
         self.assertIn("--format", self.ask("report", "a.mpiw", "-"))
 
