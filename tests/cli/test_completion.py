@@ -52,7 +52,8 @@ class Completion(CompletionTest):
         for command in self.commands():
             for option, letter in self.helped(command).items():
                 offered = self.ask(command, option, "")
-                if command == "run" or not offered or None in offered.values():
+                takes_none = offered == self.ask(command, "")
+                if command == "run" or takes_none or not offered or None in offered.values():
                     continue
                 tried += 1
                 with self.subTest(command, option=option):
