@@ -19,6 +19,7 @@ AREAS = {
     "datatypes": ("datatypes.c", 1),
     "groups and topologies": ("groups.c", 2),
     "error handlers, info, handles": ("handlers.c", 2),
+    "MPI-4.1 and 5.0": ("calls41.c", 2),
     "public names": ("names.c", 1),
     "tools information": ("tools.c", 1),
     "what MPI-3 removed": ("removed.c", 2),

@@ -143,6 +143,13 @@ static void own_request(void)
 }
 
 #if MPI_VERSION >= 4
+static int handled;
+
+static void note(MPI_Session *session, int *code, ...)
+{
+    handled += session && *code != MPI_SUCCESS;
+}
+
 static void sessions(void)
 {
     MPI_Session session;
@@ -167,6 +174,11 @@ static void sessions(void)
     CALL(MPI_Session_get_errhandler)(session, &handler);
     CALL(MPI_Session_set_errhandler)(session, handler);
     CALL(MPI_Errhandler_free)(&handler);
+    CALL(MPI_Session_create_errhandler)(note, &handler);
+    CALL(MPI_Session_set_errhandler)(session, handler);
+    CALL(MPI_Session_call_errhandler)(session, MPI_ERR_OTHER);
+    CALL(MPI_Errhandler_free)(&handler);
+    CHECK(handled == 1);
     MPI_Group_from_session_pset(session, "mpi://WORLD", &all);
     CALL(MPI_Group_incl)(all, 1, &members[rank], &own);
     CALL(MPI_Group_incl)(all, 1, &members[other], &remote);

@@ -99,6 +99,28 @@ static void categories(void)
     }
 }
 
+#if MPI_VERSION >= 4
+static void events(void)
+{
+    int count, length, other;
+    MPI_T_source_order order;
+    MPI_Count ticks, most;
+    MPI_Info info;
+    CALL(MPI_T_source_get_num)(&count);
+    for (int i = 0; i < count && i < 5; i++) {
+        length = other = TEXT;
+        if (CALL(MPI_T_source_get_info)(i, name, &length, description, &other, &order, &ticks, &most, &info) ==
+            MPI_SUCCESS)
+            CALL(MPI_T_source_get_timestamp)(i, &ticks);
+    }
+    CALL(MPI_T_event_get_num)(&count);
+    if (CALL(MPI_T_category_get_num)(&count) == MPI_SUCCESS && count > 0) {
+        CALL(MPI_T_category_get_num_events)(0, &count);
+        CALL(MPI_T_category_get_events)(0, 1, &other);
+    }
+}
+#endif
+
 int main(int argc, char **argv)
 {
     int rank, provided;
@@ -110,6 +132,9 @@ int main(int argc, char **argv)
     control_variables();
     performance_variables();
     categories();
+#if MPI_VERSION >= 4
+    events();
+#endif
     CALL(MPI_T_finalize)();
     puts("done");
     MPI_Finalize();
