@@ -25,18 +25,18 @@ def matrix(folder, path, *options):
     return {(src, dst): int(value) for src, dst, value in rows[1:]}
 
 
-def record(mpi, folder, source, children, parents=PARENTS):
+def record(mpi, folder, source, children, parents=PARENTS, arguments=()):
     """Runs a program that spawns; the children are recorded, too, where they inherit LD_PRELOAD."""
-    program = mpi.build(source)
-    plain = mpi.run(parents, [program], folder, timeout=100)
+    program = [mpi.build(source), *arguments]
+    plain = mpi.run(parents, program, folder, timeout=100)
     if plain.code:
         raise Skip("MPI_Comm_spawn does not work here: %s" % " ".join(plain.stderr.split())[-100:])
     if children:
         path = os.path.join(folder, "job.mpiw")
         env = {"LD_PRELOAD": mpi.library(), "MPIWATCH_OUT": path}
-        job = mpi.run(parents, [program], folder, env=env, timeout=100)
+        job = mpi.run(parents, program, folder, env=env, timeout=100)
     else:
-        job, path = mpi.record(parents, [program], folder, timeout=100)
+        job, path = mpi.record(parents, program, folder, timeout=100)
     same(
         (job.code, tidy(job.stdout), tidy(job.stderr)),
         (plain.code, tidy(plain.stdout), tidy(plain.stderr)),
@@ -69,9 +69,9 @@ def parents_alone_are_recorded(mpi, folder):
         check(words in cli(folder, *argv), words)
 
 
-@mpi_test
-def parents_and_children(mpi, folder):
-    trace, path = record(mpi, folder, "spawn.c", children=True)
+@mpi_test(variants=((), ("multiple",)))
+def parents_and_children(mpi, folder, arguments):
+    trace, path = record(mpi, folder, "spawn.c", children=True, arguments=arguments)
     same(sorted(process.rank for process in trace.processes), [0, 0, 1, 1], "ranks")
     same(
         [(at["ranks"], at["recorded"], at["spawned_by"]) for at in worlds_of(folder, path)],
