@@ -388,6 +388,7 @@ static const struct mw_rule rules[] = {
     {F(AGGREGATE, last_function), KEEP, 0},
     {F(AGGREGATE, last_site), KEEP, 0},
     {F(AGGREGATE, last_end), KEEP, 0},
+    {F(AGGREGATE, spaces), KEEP, 0},
     {F(AGGREGATE, row), RECORD, ROW},
     {ROW, MW_F_ROW_function, KEEP, 0},
     {ROW, MW_F_ROW_site, KEEP, 0},
@@ -407,6 +408,7 @@ static const struct mw_rule rules[] = {
     {ROW, MW_F_ROW_bytes_in, KEEP, 0},
     {ROW, MW_F_ROW_next, KEEP, 0},
     {ROW, MW_F_ROW_object, KEEP, 0},
+    {ROW, MW_F_ROW_spaces, KEEP, 0},
 };
 #undef F
 

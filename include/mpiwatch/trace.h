@@ -357,12 +357,14 @@ struct mw_aggregate_row {
     uint64_t operations, bytes, bytes_in;
     uint64_t next;  /* one more than the highest instance of a collective; 0 none */
     int64_t object; /* id of the window or file of kinds above POLL; -1 not known */
+    uint64_t spaces; /* of its operations: MW_ROW_SPACE_SEND, MW_ROW_SPACE_RECEIVE */
 };
 struct mw_aggregate { /* a slice of time of one thread */
     uint64_t thread, number, start, end;
     uint64_t why;   /* enum mw_aggregate_why */
     uint64_t last_function, last_site, last_end; /* the thread's last aggregated call by then */
     uint64_t weight; /* calls and operations of its rows in all */
+    uint64_t spaces; /* 1: its rows tell memory spaces apart */
     const struct mw_aggregate_row *rows;
     size_t row_count;
 };

@@ -143,6 +143,12 @@ class Process:
     def cma(self, peer, time=0):
         return self.add("CMA", peer=peer, time=time)
 
+    def spaces(self, *kinds):
+        """Memory spaces 1, 2 … of these kinds (docs/format.md, BUFFER), of HIP's device 0."""
+        return self.add("BUFFER", space=[
+            {"id": ident, "kind": kind, "runtime": "hip", "device": 1, "calls": 1, "bytes": 1}
+            for ident, kind in enumerate(kinds, 1)])
+
     def choice(self, what, name, how="selected", source=""):
         return self.add("CHOICE", item=[{"what": what, "name": name, "how": how,
                                          "source": source}])

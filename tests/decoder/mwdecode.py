@@ -609,7 +609,7 @@ def print_devices(process):
 
 
 ROW = ("function", "site", "kind", "flags", "comm", "peer", "class", "region", "calls", "time",
-       "least", "most", "errors", "operations", "bytes", "bytes_in", "next", "object")
+       "least", "most", "errors", "operations", "bytes", "bytes_in", "next", "object", "spaces")
 
 
 def print_sums(process):
@@ -617,7 +617,7 @@ def print_sums(process):
         emit("region", **pick(region, "id", "parent", "level", "name", "entries", "time", "since"))
     for _, part in sorted(process.aggregates.items()):
         emit("aggregate", **pick(part, "thread", "number", "start", "end", "why", "last_function",
-                                 "last_site", "last_end"))
+                                 "last_site", "last_end", "spaces"))
         for row in part["row"]:
             emit("row", **pick(row, *ROW))
 

@@ -191,7 +191,7 @@ PORT = describe("1 name:text 2 kind:text 3 number 4 received 5 sent 6 rate 7 sta
 CMA_PEER = describe("1 pid 2 reads 3 read 4 writes 5 written 6 refused 7 error 8 error_time")
 ROW = describe("1 function 2 site 3 kind 4 flags 5 comm:signed 6 peer:signed 7 class 8 region "
                "9 calls 10 time 11 least 12 most 13 errors 14 operations 15 bytes 16 bytes_in "
-               "17 next 18 object:signed")
+               "17 next 18 object:signed 19 spaces")
 CHOICE_ITEM = describe("1 what:text 2 name:text 3 how:text 4 source:text")
 SLIT = describe("1 node 4 memory") + [Field(2, "distance", "packed"),
                                       Field(3, "cpus", "packed", group=2)]
@@ -264,7 +264,7 @@ CHUNKS = {
     "BUFFER": [Field(1, "space", "record", True, SPACE)],
     "REGION": describe("1 id 2 parent 3 level:signed 4 name:text 5 entries 6 time 7 since"),
     "AGGREGATE": describe("1 thread 2 number 3 start 4 end 5 why 7 last_function 8 last_site "
-                          "9 last_end") + [Field(6, "row", "record", True, ROW)],
+                          "9 last_end 10 spaces") + [Field(6, "row", "record", True, ROW)],
 }
 
 

@@ -702,6 +702,19 @@ def aggregates():
     return out + chunk("AGGREGATE", row=[send]) + chunk("REGION", process=B)
 
 
+def buffers_of_sums():
+    """Sums that tell memory spaces apart, beside some that do not."""
+    out = process_chunk(A, 0) + rank_chunk(A, 0) + clock_chunk(A, 1000, 500)
+    send = {"function": 1, "kind": w.SEND, "peer": 1, "class": 7, "calls": 3, "time": 30, "least": 9,
+            "most": 11, "operations": 3, "bytes": 192}
+    out += chunk("BUFFER", space=[{"id": 1, "kind": 3, "runtime": "hip", "device": 1, "calls": 3,
+                                   "bytes": 192}], process=A)
+    out += chunk("AGGREGATE", number=0, start=5000, end=7000, why=1, spaces=1, row=[
+        dict(send, spaces=1), send, dict(send, kind=w.RECV, spaces=1 << 5),
+        dict(send, kind=w.COLL, spaces=31 | 2 << 5), dict(send, peer=2, spaces=MASK)], process=A)
+    return out + chunk("AGGREGATE", number=1, start=7000, end=8000, why=2, row=[send], process=A)
+
+
 TRACES = {
     "full.mpiw": full, "folder.mpiw": folder, "hang.mpiw": hang, "edges.mpiw": edges,
     "damaged.mpiw": damaged, "malformed.mpiw": malformed, "malformed-events.mpiw": malformed_events,
@@ -709,7 +722,7 @@ TRACES = {
     "malformed-fabric.mpiw": malformed_fabric, "objects.mpiw": objects,
     "malformed-fabric.mpiw": malformed_fabric, "objects.mpiw": objects, "endings.mpiw": endings,
     "placement.mpiw": placement, "aggregates.mpiw": aggregates,
-    "worlds.mpiw": worlds,
+    "worlds.mpiw": worlds, "buffers-of-sums.mpiw": buffers_of_sums,
 }
 
 
