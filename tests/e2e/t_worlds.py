@@ -128,6 +128,35 @@ def who_talks_over_worlds(mpi, folder):
 
 
 @mpi_test
+def families(mpi, folder):
+    """Parts of merged worlds, children of several worlds, and children that were spawned at the same time."""
+    _, path = record(mpi, folder, "families.c", children=True)
+    got = matrix(folder, path)
+    own = {pair: got.pop(pair) for pair in list(got) if got[pair] in (10, 11)}
+    same(sorted((pair[0], size) for pair, size in own.items()), [("1:0", 10), ("1:1", 11)], "own")
+    same(sorted(pair[1] for pair in own), ["2:0", "3:0"], "each its own child")
+    same(
+        got,
+        {
+            ("1:0", "4:0"): 100,
+            ("1:1", "4:1"): 101,
+            ("4:0", "1:0"): 202,
+            ("4:1", "1:1"): 203 + 300 + 301,
+            ("1:1", "4:0"): 302,
+            ("4:1", "5:0"): 500,
+        },
+        "bytes",
+    )
+    same([at["spawned_by"] for at in worlds_of(folder, path)], [None, 1, 1, 1, 1], "worlds")
+    groups = [
+        comm["processes"]
+        for comm in json.loads(cli(folder, "report", "-f", "json", path))["communicators"]["listed"]
+        if comm["how"] == "create_group"
+    ]
+    same(groups, [2, 2, 2], "groups")
+
+
+@mpi_test
 def joined_over_a_socket(mpi, folder):
     _, path = record(mpi, folder, "join.c", children=True, parents=1)
     same(matrix(folder, path), {("1:0", "2:0"): 4 + 777}, "bytes")
