@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/analysis/transport_totals.h"
 #include "analyzer/base/number.h"
 #include "analyzer/findings/crowd.h"
 #include "analyzer/findings/expectation_parts.h"
@@ -101,7 +102,7 @@ static void look_at_pair(const struct mw_expectation *expectation,
         struct way_count *count = &seen->by_way[route->way];
         if (count->pairs < PAIRS_SHOWN)
             count->example[count->pairs] = number;
-        count->pairs++;
+        count->pairs += !mw_route_repeats(pair, r);
         count->bytes += route->messages ? route->bytes : route->carried;
     }
     if (!pair->messages && !known)

@@ -24,7 +24,7 @@ static json_t *listed_json(size_t total, json_t *listed)
 
 /* --- the runs --------------------------------------------------------------------------------- */
 
-static json_t *run_json(const struct mw_digest *run)
+json_t *mw_doc_run(const struct mw_digest *run)
 {
     return json_pack(
         "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "path",
@@ -43,7 +43,7 @@ static json_t *runs_json(const struct mw_runs *runs)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < runs->count; i++)
-        json_array_append_new(list, run_json(runs->at[i]));
+        json_array_append_new(list, mw_doc_run(runs->at[i]));
     return list;
 }
 
