@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analyzer/analysis/exchange.h"
+#include "analyzer/analysis/tally.h"
 #include "analyzer/model/labels.h"
 #include "analyzer/model/symbols.h"
 #include "analyzer/regression/digest_build.h"

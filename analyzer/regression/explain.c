@@ -33,12 +33,22 @@ struct way_words {
     MW_VECTOR(char *) words;
 };
 
+static int is_one(const char *word, size_t length, const char *const *list)
+{
+    for (; *list; list++)
+        if (strlen(*list) == length && !strncmp(word, *list, length))
+            return 1;
+    return 0;
+}
+
 static void words_add(struct way_words *words, const char *label)
 {
+    static const char *const fillers[] = {"from",    "KiB",     "MiB",    "GiB",
+                                          "unknown", "device",  "pinned", "managed",
+                                          "host",    "memory:", NULL};
     for (const char *at = label; *at;) {
         size_t length = strcspn(at, " ,;()");
-        if (length >= WORD_LEAST && strncmp(at, "from", length) && strncmp(at, "KiB", length) &&
-            strncmp(at, "MiB", length) && strncmp(at, "unknown", length))
+        if (length >= WORD_LEAST && !is_one(at, length, fillers))
             *mw_vector_add(&words->words) = mw_format("%.*s", (int)length, at);
         at += length + (at[length] != '\0');
     }

@@ -44,21 +44,40 @@ static enum tier tier_of(const char *name, size_t length)
     return tier;
 }
 
-/* The best and the least of the ways in "vader, from 4 KiB on cma" or "cxi (cxi0)". */
+/* The best and the least of the ways in "vader, from 4 KiB on cma; device memory: tcp (lo)". */
 struct tiers {
     enum tier best, least;
 };
 
+/* What begins behind the next separator; NULL none. */
+static const char *next_way(const char *at)
+{
+    for (; *at; at++)
+        if ((*at == ',' || *at == ';') && at[1] == ' ')
+            return at + 2;
+    return NULL;
+}
+
+/* Where the name of a way begins that may be introduced by its sizes or its memory. */
+static const char *way_name(const char *at)
+{
+    const char *next = next_way(at), *on = strstr(at, " on "), *memory = strstr(at, " memory: ");
+    if (memory && (!next || memory < next))
+        at = memory + strlen(" memory: ");
+    if (!strncmp(at, "from ", 5) && on)
+        at = on + strlen(" on ");
+    return at;
+}
+
 static struct tiers tiers_of(const char *label)
 {
     struct tiers tiers = {UNKNOWN, SINGLE_COPY};
-    for (const char *at = label; at; at = strstr(at, ", ")) {
-        const char *from = strstr(at, " on ");
-        if (at != label)
-            at += 2;
-        if (!strncmp(at, "from ", 5) && from)
-            at = from + 4;
-        enum tier tier = tier_of(at, strcspn(at, " ,"));
+    for (const char *at = label; at; at = next_way(at)) {
+        const char *name = way_name(at), *end = next_way(name);
+        size_t length = strcspn(name, " ,");
+        if (end && (size_t)(end - name) - 2 < length)
+            length = (size_t)(end - name) - 2;
+        enum tier tier = tier_of(name, length);
         tiers.best = tier > tiers.best ? tier : tiers.best;
         tiers.least = tier < tiers.least ? tier : tiers.least;
     }
