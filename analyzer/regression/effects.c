@@ -14,6 +14,7 @@
 #define ONE_RUN_LEAST 0.20 /* with one run a side nothing smaller is a verdict */
 #define PART_LEAST    0.05 /* of the samples or bytes: so much of the job that it counts */
 #define TIME_LEAST    0.01 /* of the time of all ranks: less does not matter */
+#define ALONE_MOST    2000 /* classes without counterpart among which one is looked for */
 #define RUNS_MOST     100  /* more are nobody's answer */
 
 enum side { BASE, FRESH, SIDES };
@@ -289,7 +290,8 @@ static void join_all(struct joining *joining)
         }
         join_figure(joining, &joining->all.at[i], range.count, &joining->all.at[i], range.count);
     }
-    join_ways(joining, alone.at, alone.count);
+    if (alone.count <= ALONE_MOST)
+        join_ways(joining, alone.at, alone.count);
     free(alone.at);
 }
 
