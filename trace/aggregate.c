@@ -30,6 +30,7 @@ static void put_row(struct mw_buffer *buffer, const struct mw_map_row *row)
     mw_put_u64(buffer, MW_F_ROW_bytes_in, row->bytes_in);
     mw_put_u64(buffer, MW_F_ROW_next, row->next);
     mw_put_i64(buffer, MW_F_ROW_object, row->key.object);
+    mw_put_u64(buffer, MW_F_ROW_spaces, row->key.spaces);
     mw_put_end(buffer, mark);
 }
 
@@ -48,6 +49,7 @@ __attribute__((no_sanitize("thread"))) unsigned mw_aggregate_put(struct mw_buffe
     mw_put_u64(buffer, MW_F_AGGREGATE_last_function, thread->last_function);
     mw_put_u64(buffer, MW_F_AGGREGATE_last_site, thread->last_site);
     mw_put_u64(buffer, MW_F_AGGREGATE_last_end, thread->last_end);
+    mw_put_u64(buffer, MW_F_AGGREGATE_spaces, 1);
     for (uint32_t i = 0; i < used; i++) {
         if (!group->row[i].calls && !group->row[i].operations)
             continue;

@@ -18,7 +18,7 @@
 #include "trace/encoder.h"
 
 #define MW_MAP_MAGIC     0x3150414d4357504dull /* "MPWCMAP1" */
-#define MW_MAP_LAYOUT    4u
+#define MW_MAP_LAYOUT    5u
 #define MW_MAP_PREFIX    "mpiwatch-" /* of the file's name in /dev/shm */
 #define MW_MAP_THREADS   2048u       /* most threads with an area */
 #define MW_MAP_FUNCTIONS 1024u       /* room for counts by function number */
@@ -53,7 +53,7 @@ struct mw_map_key {
     uint8_t kind, size_class;
     uint32_t flags, region;
     int32_t object;
-    uint32_t reserved;
+    uint32_t spaces; /* MW_ROW_SPACES */
 };
 struct mw_map_row {
     struct mw_map_key key;

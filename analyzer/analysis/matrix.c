@@ -188,15 +188,26 @@ static void matrix_figures(struct mw_matrix *matrix)
     }
 }
 
+/* Whether messages out of this kind of memory count. */
+static int matrix_takes(const struct mw_matrix *matrix, enum mw_memory_kind kind)
+{
+    int device = kind == MW_MEMORY_DEVICE || kind == MW_MEMORY_MANAGED;
+    if (matrix->buffer == MW_BUFFER_DEVICE)
+        return device;
+    return matrix->buffer != MW_BUFFER_HOST || (!device && kind != MW_MEMORY_UNKNOWN);
+}
+
 static void part_add(struct mw_matrix *matrix, struct mw_index *index,
                      const struct mw_matrix_cell *cell, const struct mw_route *route)
 {
     uint64_t key = mw_mix((uint64_t)(cell->src + 1) << 32 | (uint64_t)(cell->dst + 1));
-    size_t at = mw_index_put(index, mw_mix(key ^ ((uint64_t)route->way + 1)));
+    size_t at = mw_index_put(
+        index, mw_mix(key ^ (((uint64_t)route->way + 1) << 3 | (uint64_t)route->buffer)));
     int fresh = at == matrix->parts.count;
     if (fresh)
         *mw_vector_add(&matrix->parts) = (struct mw_matrix_part){
-            .src = cell->src, .dst = cell->dst, .way = route->way, .certainty = MW_SEEN};
+            .src = cell->src, .dst = cell->dst, .way = route->way, .buffer = route->buffer,
+            .certainty = MW_SEEN};
     struct mw_matrix_part *part = &matrix->parts.at[at];
     if (fresh || (route->messages && (!part->messages || route->first_class < part->first_class)))
         part->first_class = route->first_class;
@@ -209,6 +220,40 @@ static void part_add(struct mw_matrix *matrix, struct mw_index *index,
         part->certainty = route->certainty;
 }
 
+/* What of a pair's messages counts. */
+static struct mw_pair matrix_amounts(const struct mw_matrix *matrix,
+                                     const struct mw_pair_transport *pair)
+{
+    const struct mw_tally *tally = matrix->transports->tally;
+    size_t at = mw_index_find(&tally->pair_index, (uint64_t)pair->src << 32 | (uint64_t)pair->dst);
+    if (at == MW_INDEX_NONE)
+        return (struct mw_pair){.src = pair->src, .dst = pair->dst};
+    return matrix_part_of(matrix, &tally->pairs.at[at]);
+}
+
+/* A pair in the cell; its routes as far as they are of messages that count. */
+static void matrix_routes(struct mw_matrix *matrix, struct mw_index *parts,
+                          const struct mw_pair_transport *pair, const struct mw_pair *amounts)
+{
+    struct mw_matrix_cell *cell = matrix_cell(matrix, pair->src, pair->dst);
+    uint64_t known = 0;
+    cell->value += amounts->bytes;
+    cell->messages += amounts->messages;
+    matrix->total += amounts->bytes;
+    for (size_t r = 0; r < pair->routes.count; r++) {
+        const struct mw_route *route = &pair->routes.at[r];
+        if (matrix->buffer && (!route->messages || !matrix_takes(matrix, route->buffer)))
+            continue;
+        known += route->messages;
+        part_add(matrix, parts, cell, route);
+    }
+    if (!pair->unknown || (matrix->buffer && known >= amounts->messages))
+        return;
+    cell->unknown_pairs++;
+    if (!cell->unknown)
+        cell->unknown = pair->unknown;
+}
+
 static void matrix_transports(struct mw_matrix *matrix)
 {
     struct mw_index parts = {0};
@@ -216,15 +261,9 @@ static void matrix_transports(struct mw_matrix *matrix)
         const struct mw_pair_transport *pair = &matrix->transports->pairs.at[i];
         if (!pair->messages && !pair->routes.count)
             continue; /* bytes of nobody's messages, as UCX sends to itself */
-        struct mw_matrix_cell *cell = matrix_cell(matrix, pair->src, pair->dst);
-        cell->value += pair->bytes;
-        cell->messages += pair->messages;
-        matrix->total += pair->bytes;
-        cell->unknown_pairs += pair->unknown != NULL;
-        if (pair->unknown && !cell->unknown)
-            cell->unknown = pair->unknown;
-        for (size_t r = 0; r < pair->routes.count; r++)
-            part_add(matrix, &parts, cell, &pair->routes.at[r]);
+        struct mw_pair amounts = matrix_amounts(matrix, pair);
+        if (!matrix->buffer || amounts.messages)
+            matrix_routes(matrix, &parts, pair, &amounts);
     }
     mw_index_free(&parts);
 }

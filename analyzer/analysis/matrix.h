@@ -38,6 +38,7 @@ extern const struct mw_kind mw_kinds[];
 struct mw_matrix_part {
     int64_t src, dst;
     uint32_t way;                     /* of the transports */
+    enum mw_memory_kind buffer;       /* of its messages */
     unsigned first_class, last_class; /* of its messages, where there are any */
     uint64_t messages, bytes, carried;
     enum mw_certainty certainty; /* the least */

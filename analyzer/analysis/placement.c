@@ -6,9 +6,10 @@
 #include <string.h>
 #include <strings.h>
 
-#include "analyzer/analysis/launchers.h"
 #include "analyzer/analysis/transports.h"
 #include "analyzer/model/endpoints.h"
+#include "analyzer/model/seats.h"
+#include "trace/launchers.h"
 
 const char *mw_mask_origin_word(enum mw_mask_origin origin)
 {
@@ -67,7 +68,7 @@ const char *mw_mask_variable(const struct mw_process *process, const char **valu
 static int launcher_bound(const struct mw_process *process, const struct mw_placement *first)
 {
     const char *value;
-    return mw_launcher_named(first->parent) && !mw_mask_variable(process, &value) &&
+    return mw_is_launcher(first->parent) && !mw_mask_variable(process, &value) &&
            !strcmp(mw_process_fact(process, "env", "OMPI_MCA_orte_bound_at_launch"), "1");
 }
 
@@ -100,7 +101,6 @@ static void place_looks(struct mw_rank_place *place, const struct mw_hardware *h
         return;
     place->first = &process->placements[0];
     place->last = &process->placements[process->placement_count - 1];
-    place->seat = mw_seat_of(hardware, place->last->cpus, place->last->cpu_runs);
     place->origin = place_origin(hardware, process, place->first, place->last);
     for (size_t i = 0; i < process->placement_count; i++)
         if (process->placements[i].node >= 0)
@@ -237,34 +237,18 @@ static void place_gpus(struct mw_rank_place *place, const struct mw_hardware *ha
 
 /* --- all of it -------------------------------------------------------------------------------- */
 
-/* Of the looks at a node's hardware the one with most in it. */
-static const struct mw_topology *node_topology(const struct mw_model *model, size_t node)
-{
-    const struct mw_topology *best = NULL;
-    for (size_t p = 0; p < model->process_count; p++) {
-        const struct mw_topology *topology = mw_trace_process(model->trace, p)->topology;
-        if (model->process_node[p] == node && topology &&
-            (!best || (topology->xml_size && !best->xml_size)))
-            best = topology;
-    }
-    return best;
-}
-
-struct mw_placements *mw_placements_create(const struct mw_model *model,
+struct mw_placements *mw_placements_create(struct mw_model *model,
                                            const struct mw_transports *transports)
 {
+    const struct mw_seats *seats = mw_model_sit(model);
     struct mw_placements *placements = mw_alloc(1, sizeof(*placements));
     placements->model = model;
-    placements->hardware = mw_alloc(model->node_count, sizeof(placements->hardware[0]));
+    placements->hardware = seats->hardware;
     placements->places = mw_alloc(model->process_count, sizeof(placements->places[0]));
-    for (size_t n = 0; n < model->node_count; n++)
-        placements->hardware[n] = mw_hardware_create(node_topology(model, n));
-    for (size_t p = 0; p < model->process_count; p++)
-        mw_hardware_add_gpus(placements->hardware[model->process_node[p]],
-                             mw_trace_process(model->trace, p));
     for (uint32_t p = 0; p < model->process_count; p++) {
         const struct mw_process *process = mw_trace_process(model->trace, p);
         struct mw_rank_place *place = &placements->places[p];
+        place->seat = seats->at[p];
         place_looks(place, mw_place_hardware(placements, p), process);
         place_gpus(place, mw_place_hardware(placements, p), process);
         placements->recorded += place->last != NULL;
@@ -278,15 +262,11 @@ void mw_placements_free(struct mw_placements *placements)
 {
     if (!placements)
         return;
-    for (size_t n = 0; n < placements->model->node_count; n++)
-        mw_hardware_free(placements->hardware[n]);
     for (size_t p = 0; p < placements->model->process_count; p++) {
-        mw_seat_free(&placements->places[p].seat);
         mw_cpus_free(&placements->places[p].numa_seen);
         free(placements->places[p].nics.at);
         free(placements->places[p].gpus.at);
     }
-    free(placements->hardware);
     free(placements->places);
     free(placements);
 }

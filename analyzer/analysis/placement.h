@@ -41,7 +41,7 @@ struct mw_near {
 
 struct mw_rank_place {
     const struct mw_placement *first, *last; /* looks; NULL: none was recorded */
-    struct mw_seat seat;                     /* of the last look */
+    struct mw_seat seat;                     /* of the last look; the model's */
     enum mw_mask_origin origin;
     MW_VECTOR(struct mw_near) nics; /* most bytes first */
     MW_VECTOR(struct mw_near) gpus; /* that it could use, in its runtime's order */
@@ -51,13 +51,13 @@ struct mw_rank_place {
 
 struct mw_placements {
     const struct mw_model *model;
-    struct mw_hardware **hardware; /* by number of node of the model */
+    struct mw_hardware **hardware; /* by number of node of the model, the model's (seats.h) */
     struct mw_rank_place *places;  /* by number of process */
     size_t recorded;               /* processes with a look */
 };
 
 /* transports: NULL where network cards do not matter. */
-struct mw_placements *mw_placements_create(const struct mw_model *model,
+struct mw_placements *mw_placements_create(struct mw_model *model,
                                            const struct mw_transports *transports);
 void mw_placements_free(struct mw_placements *placements);
 

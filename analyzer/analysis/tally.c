@@ -151,17 +151,29 @@ static void add_pair(struct mw_tally *tally, const struct mw_process_tally *from
         tally->receiver_side += local->messages;
 }
 
+/* 0: another counts these. */
+static int class_of(const struct mw_tally *tally, const struct mw_process_tally *from, int64_t own,
+                    const struct mw_local_class *local, struct mw_pair_class *class)
+{
+    const struct mw_local_pair *pair = &from->pairs.at[local->pair];
+    *class = (struct mw_pair_class){pair->receives ? pair->peer : own,
+                                    pair->receives ? own : pair->peer,
+                                    local->class,
+                                    local->kind,
+                                    local->messages,
+                                    local->bytes};
+    return !pair->receives || mw_model_rank(tally->model, pair->peer) < 0;
+}
+
 static void add_classes(struct mw_tally *tally, const struct mw_process_tally *from, int64_t own)
 {
-    for (size_t i = 0; i < from->classes.count; i++) {
-        const struct mw_local_class *local = &from->classes.at[i];
-        const struct mw_local_pair *pair = &from->pairs.at[local->pair];
-        if (pair->receives && mw_model_rank(tally->model, pair->peer) >= 0)
-            continue;
-        *mw_vector_add(&tally->classes) = (struct mw_pair_class){
-            pair->receives ? pair->peer : own, pair->receives ? own : pair->peer, local->class,
-            local->messages, local->bytes};
-    }
+    struct mw_pair_class class;
+    for (size_t i = 0; i < from->classes.count; i++)
+        if (class_of(tally, from, own, &from->classes.at[i], &class))
+            *mw_vector_add(&tally->classes) = class;
+    for (size_t i = 0; i < from->buffers.count; i++)
+        if (class_of(tally, from, own, &from->buffers.at[i], &class))
+            *mw_vector_add(&tally->buffers) = class;
 }
 
 static void add_comms(struct mw_tally *tally, const struct mw_process_tally *from,
@@ -331,6 +343,7 @@ void mw_tally_free(struct mw_tally *tally)
     free(tally->sites.at);
     free(tally->pairs.at);
     free(tally->classes.at);
+    free(tally->buffers.at);
     free(tally->speeds.at);
     free(tally->progress.at);
     free(tally->regions.at);

@@ -103,10 +103,12 @@ struct mw_pair {
     struct mw_memory_amounts memory;
 };
 
-/* Messages of a pair in one size class, counted as those of the pair. */
+/* Messages of a pair in one size class, counted as those of the pair: all of them (`classes`), or
+ * those of one kind of memory other than ordinary host memory (`buffers`). */
 struct mw_pair_class {
     int64_t src, dst;
-    unsigned class; /* mw_size_class */
+    unsigned class;           /* mw_size_class */
+    enum mw_memory_kind kind; /* MW_MEMORY_HOST in `classes` */
     uint64_t messages, bytes;
 };
 
@@ -159,6 +161,7 @@ struct mw_tally {
     MW_VECTOR(struct mw_site_total) sites;
     MW_VECTOR(struct mw_pair) pairs;
     MW_VECTOR(struct mw_pair_class) classes;      /* by src, dst, class */
+    MW_VECTOR(struct mw_pair_class) buffers;      /* by src, dst, class, kind */
     MW_VECTOR(struct mw_pair_speed) speeds;       /* by src, dst */
     MW_VECTOR(struct mw_progress_entry) progress; /* of communicators that a call was open on */
     struct mw_process_total *processes;           /* by number */
@@ -199,6 +202,10 @@ uint64_t mw_class_to(unsigned size_class);
 const struct mw_pair *mw_tally_pair(const struct mw_tally *tally, int64_t src, int64_t dst);
 /* The size classes of an ordered pair, ascending; NULL and 0 where it has none. */
 const struct mw_pair_class *mw_tally_classes(const struct mw_tally *tally, int64_t src, int64_t dst,
+                                             size_t *count);
+/* The same of messages that came from (counted at the receiver: went to) other than ordinary host
+ * memory. */
+const struct mw_pair_class *mw_tally_buffers(const struct mw_tally *tally, int64_t src, int64_t dst,
                                              size_t *count);
 /* NULL where nothing was measured. */
 const struct mw_pair_speed *mw_tally_speed(const struct mw_tally *tally, int64_t src, int64_t dst);

@@ -71,8 +71,38 @@ struct mw_local_pair *mw_local_pair(struct mw_process_tally *tally, int64_t peer
     return &tally->pairs.at[at];
 }
 
+enum mw_memory_kind mw_local_memory(const struct mw_process_tally *tally, unsigned space)
+{
+    const struct mw_process *process = tally->process;
+    for (size_t i = 0; i < process->space_count; i++)
+        if (process->spaces[i].id == space)
+            return process->spaces[i].kind;
+    return space ? MW_MEMORY_UNKNOWN : MW_MEMORY_HOST;
+}
+
+/* To the memory that they were sent from or received into. */
+static void memory_add(struct mw_process_tally *tally, struct mw_local_pair *pair, unsigned class,
+                       enum mw_memory_kind kind, uint64_t messages, uint64_t bytes)
+{
+    uint32_t number = (uint32_t)(pair - tally->pairs.at);
+    uint64_t key = ((uint64_t)number << 7 | class) << 3 | ((unsigned)kind & 7);
+    size_t at = mw_index_put(&tally->buffer_index, key);
+    if (kind == MW_MEMORY_DEVICE || kind == MW_MEMORY_MANAGED) {
+        pair->memory.device_messages += messages;
+        pair->memory.device_bytes += bytes;
+    } else if (kind == MW_MEMORY_UNKNOWN) {
+        pair->memory.unsure_messages += messages;
+        pair->memory.unsure_bytes += bytes;
+    }
+    if (at == tally->buffers.count)
+        *mw_vector_add(&tally->buffers) = (struct mw_local_class){number, class, kind, 0, 0};
+    tally->buffers.at[at].messages += messages;
+    tally->buffers.at[at].bytes += bytes;
+}
+
 struct mw_local_pair *mw_local_pair_add(struct mw_process_tally *tally, int64_t peer, int receives,
-                                        unsigned class, uint64_t messages, uint64_t bytes)
+                                        unsigned class, enum mw_memory_kind kind,
+                                        uint64_t messages, uint64_t bytes)
 {
     struct mw_local_pair *pair = mw_local_pair(tally, peer, receives);
     uint32_t number = (uint32_t)(pair - tally->pairs.at);
@@ -80,9 +110,12 @@ struct mw_local_pair *mw_local_pair_add(struct mw_process_tally *tally, int64_t 
     pair->messages += messages;
     pair->bytes += bytes;
     if (at == tally->classes.count)
-        *mw_vector_add(&tally->classes) = (struct mw_local_class){number, class, 0, 0};
+        *mw_vector_add(&tally->classes) =
+            (struct mw_local_class){number, class, MW_MEMORY_HOST, 0, 0};
     tally->classes.at[at].messages += messages;
     tally->classes.at[at].bytes += bytes;
+    if (kind != MW_MEMORY_HOST)
+        memory_add(tally, pair, class, kind, messages, bytes);
     return pair;
 }
 

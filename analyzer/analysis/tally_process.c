@@ -21,35 +21,13 @@ struct call_pair {
     int receives;
 };
 
-static void pair_count(struct mw_process_tally *tally, int64_t peer, int receives, uint64_t size,
-                       uint64_t messages)
+static struct mw_local_pair *pair_count(struct mw_process_tally *tally,
+                                        const struct mw_operation *operation, int receives,
+                                        uint64_t messages)
 {
-    mw_local_pair_add(tally, peer, receives, mw_size_class(size), messages, messages * size);
-}
-
-static enum mw_memory_kind memory_kind(const struct mw_process *process, unsigned space)
-{
-    for (size_t i = 0; i < process->space_count; i++)
-        if (process->spaces[i].id == space)
-            return process->spaces[i].kind;
-    return space ? MW_MEMORY_UNKNOWN : MW_MEMORY_HOST;
-}
-
-/* By the memory that it was sent from or received into. */
-static void memory_count(struct mw_process_tally *tally, const struct mw_operation *operation,
-                         int receives, uint64_t messages)
-{
-    if (!operation->space)
-        return;
-    enum mw_memory_kind kind = memory_kind(tally->process, operation->space);
-    struct mw_memory_amounts *memory = &mw_local_pair(tally, operation->peer, receives)->memory;
-    if (kind == MW_MEMORY_DEVICE || kind == MW_MEMORY_MANAGED) {
-        memory->device_messages += messages;
-        memory->device_bytes += messages * operation->bytes;
-    } else if (kind == MW_MEMORY_UNKNOWN) {
-        memory->unsure_messages += messages;
-        memory->unsure_bytes += messages * operation->bytes;
-    }
+    return mw_local_pair_add(tally, operation->peer, receives, mw_size_class(operation->bytes),
+                             mw_local_memory(tally, operation->space), messages,
+                             messages * operation->bytes);
 }
 
 static void count_send(struct mw_process_tally *tally, const struct mw_operation *operation)
@@ -63,8 +41,7 @@ static void count_send(struct mw_process_tally *tally, const struct mw_operation
     size->messages += messages;
     size->bytes += bytes;
     if (mw_is_rank(operation->peer)) {
-        pair_count(tally, operation->peer, 0, operation->bytes, messages);
-        memory_count(tally, operation, 0, messages);
+        pair_count(tally, operation, 0, messages);
     } else {
         int outside = operation->peer <= MW_PEER_OUTSIDE(0);
         struct mw_pair *pair = outside ? &tally->outside : &tally->unknown;
@@ -88,11 +65,8 @@ static void amounts_receive(struct mw_amounts *amounts, const struct mw_operatio
 
 static void count_receive(struct mw_process_tally *tally, const struct mw_operation *operation)
 {
-    if (mw_is_rank(operation->peer)) {
-        pair_count(tally, operation->peer, 1, operation->bytes, 1);
-        memory_count(tally, operation, 1, 1);
-        mw_local_pair(tally, operation->peer, 1)->upper += !operation->known;
-    }
+    if (mw_is_rank(operation->peer))
+        pair_count(tally, operation, 1, 1)->upper += !operation->known;
     amounts_receive(mw_local_function_amounts(tally, operation->function), operation);
     amounts_receive(mw_local_site_amounts(tally, operation->function, operation->site), operation);
     amounts_receive(&tally->total.amounts, operation);
@@ -367,6 +341,7 @@ void mw_process_tally_free(struct mw_process_tally *tally)
     mw_index_free(&tally->site_index);
     mw_index_free(&tally->pair_index);
     mw_index_free(&tally->class_index);
+    mw_index_free(&tally->buffer_index);
     mw_index_free(&tally->comm_index);
     mw_index_free(&tally->region_index);
     mw_speed_meter_free(tally->speed);
@@ -375,6 +350,7 @@ void mw_process_tally_free(struct mw_process_tally *tally)
     free(tally->sites.at);
     free(tally->pairs.at);
     free(tally->classes.at);
+    free(tally->buffers.at);
     free(tally->comms.at);
     free(tally->regions.at);
     free(tally->damage.at);

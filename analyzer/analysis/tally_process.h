@@ -33,6 +33,7 @@ struct mw_local_pair { /* with one peer, in one direction */
 struct mw_local_class { /* of the messages with one peer, in one direction */
     uint32_t pair;      /* number of the local pair */
     unsigned class;
+    enum mw_memory_kind kind; /* MW_MEMORY_HOST: whatever memory */
     uint64_t messages, bytes;
 };
 
@@ -50,11 +51,12 @@ struct mw_process_tally {
     size_t number;
     const struct mw_process *process;
     const struct mw_comms *all_comms;
-    struct mw_index function_index, site_index, pair_index, class_index, comm_index;
+    struct mw_index function_index, site_index, pair_index, class_index, buffer_index, comm_index;
     MW_VECTOR(struct mw_local_function) functions;
     MW_VECTOR(struct mw_local_site) sites;
     MW_VECTOR(struct mw_local_pair) pairs;
     MW_VECTOR(struct mw_local_class) classes;
+    MW_VECTOR(struct mw_local_class) buffers; /* of memory other than the host's */
     MW_VECTOR(struct mw_local_comm) comms;
     struct mw_index region_index;
     MW_VECTOR(struct mw_local_region) regions;
@@ -79,9 +81,12 @@ struct mw_amounts *mw_local_site_amounts(struct mw_process_tally *tally, uint64_
                                          uint64_t site);
 struct mw_local_comm *mw_local_comm(struct mw_process_tally *tally, int64_t id);
 struct mw_local_pair *mw_local_pair(struct mw_process_tally *tally, int64_t peer, int receives);
-/* Messages to a pair and to its size class. */
+/* Messages to a pair, to its size class, and to their kind of memory. */
 struct mw_local_pair *mw_local_pair_add(struct mw_process_tally *tally, int64_t peer, int receives,
-                                        unsigned class, uint64_t messages, uint64_t bytes);
+                                        unsigned class, enum mw_memory_kind kind,
+                                        uint64_t messages, uint64_t bytes);
+/* The kind of a memory space of the process (MW_EVENT_SPACE_SEND). */
+enum mw_memory_kind mw_local_memory(const struct mw_process_tally *tally, unsigned space);
 /* MPI calls and their time to the region that is open; id 0: none is. */
 void mw_local_region_add(struct mw_process_tally *tally, uint64_t id, uint64_t calls,
                          uint64_t ticks);

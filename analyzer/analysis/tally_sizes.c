@@ -24,16 +24,18 @@ static int class_compare(const void *left, const void *right)
         return a->src < b->src ? -1 : 1;
     if (a->dst != b->dst)
         return a->dst < b->dst ? -1 : 1;
-    return (a->class > b->class) - (a->class < b->class);
+    if (a->class != b->class)
+        return a->class < b->class ? -1 : 1;
+    return (a->kind > b->kind) - (a->kind < b->kind);
 }
 
-void mw_tally_sort_classes(struct mw_tally *tally)
+/* Sorts and adds up; returns how many are left. */
+static size_t classes_settle(struct mw_pair_class *at, size_t count)
 {
-    struct mw_pair_class *at = tally->classes.at;
-    size_t kept = 0;
-    if (tally->classes.count)
-        qsort(at, tally->classes.count, sizeof(at[0]), class_compare);
-    for (size_t i = 0; i < tally->classes.count; i++) {
+    size_t kept = 0, left = 0;
+    if (count)
+        qsort(at, count, sizeof(at[0]), class_compare);
+    for (size_t i = 0; i < count; i++) {
         if (kept && !class_compare(&at[kept - 1], &at[i])) { /* two processes with one rank */
             at[kept - 1].messages += at[i].messages;
             at[kept - 1].bytes += at[i].bytes;
@@ -41,20 +43,23 @@ void mw_tally_sort_classes(struct mw_tally *tally)
             at[kept++] = at[i];
         }
     }
-    tally->classes.count = kept;
-    kept = 0;
-    for (size_t i = 0; i < tally->classes.count; i++)
+    for (size_t i = 0; i < kept; i++)
         if (at[i].messages) /* all of a class may have been cancelled */
-            at[kept++] = at[i];
-    tally->classes.count = kept;
+            at[left++] = at[i];
+    return left;
 }
 
-const struct mw_pair_class *mw_tally_classes(const struct mw_tally *tally, int64_t src, int64_t dst,
-                                             size_t *count)
+void mw_tally_sort_classes(struct mw_tally *tally)
 {
-    const struct mw_pair_class *at = tally->classes.at;
+    tally->classes.count = classes_settle(tally->classes.at, tally->classes.count);
+    tally->buffers.count = classes_settle(tally->buffers.at, tally->buffers.count);
+}
+
+static const struct mw_pair_class *classes_find(const struct mw_pair_class *at, size_t all,
+                                                int64_t src, int64_t dst, size_t *count)
+{
     struct mw_pair_class key = {.src = src, .dst = dst};
-    size_t low = 0, high = tally->classes.count;
+    size_t low = 0, high = all;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (class_compare(&at[middle], &key) < 0)
@@ -62,8 +67,20 @@ const struct mw_pair_class *mw_tally_classes(const struct mw_tally *tally, int64
         else
             high = middle;
     }
-    for (*count = 0; low + *count < tally->classes.count && at[low + *count].src == src &&
-                     at[low + *count].dst == dst;)
+    for (*count = 0;
+         low + *count < all && at[low + *count].src == src && at[low + *count].dst == dst;)
         ++*count;
     return *count ? &at[low] : NULL;
+}
+
+const struct mw_pair_class *mw_tally_classes(const struct mw_tally *tally, int64_t src, int64_t dst,
+                                             size_t *count)
+{
+    return classes_find(tally->classes.at, tally->classes.count, src, dst, count);
+}
+
+const struct mw_pair_class *mw_tally_buffers(const struct mw_tally *tally, int64_t src, int64_t dst,
+                                             size_t *count)
+{
+    return classes_find(tally->buffers.at, tally->buffers.count, src, dst, count);
 }

@@ -41,20 +41,30 @@ static void amounts_operations(struct mw_amounts *amounts, const struct mw_aggre
     }
 }
 
+/* Of a row's messages. Before they told spaces apart, sums of a process that used several did not
+ * know. */
+static enum mw_memory_kind row_memory(const struct mw_process_tally *tally,
+                                      const struct mw_aggregate *slice,
+                                      const struct mw_aggregate_row *row)
+{
+    unsigned space = row->kind == MW_EVENT_RECV ? MW_ROW_SPACE_RECEIVE((unsigned)row->spaces)
+                                                : MW_ROW_SPACE_SEND((unsigned)row->spaces);
+    if (!slice->spaces && tally->process->space_count)
+        return MW_MEMORY_UNKNOWN;
+    return mw_local_memory(tally, space);
+}
+
 /* Messages to or from one peer; `messages` and `bytes` are negative where they were taken back. */
 static void row_messages(struct mw_process_tally *tally, const struct mw_aggregate_row *row,
-                         unsigned class, uint64_t messages, uint64_t bytes)
+                         unsigned class, enum mw_memory_kind memory, uint64_t messages,
+                         uint64_t bytes)
 {
     int receives = row->kind == MW_EVENT_RECV;
     if (mw_is_rank(row->peer)) {
         struct mw_local_pair *pair =
-            mw_local_pair_add(tally, row->peer, receives, class, messages, bytes);
+            mw_local_pair_add(tally, row->peer, receives, class, memory, messages, bytes);
         if (receives && !(row->flags & MW_EVENT_STATUS))
             pair->upper += messages;
-        if (tally->process->space_count) { /* sums do not tell memories apart */
-            pair->memory.unsure_messages += messages;
-            pair->memory.unsure_bytes += bytes;
-        }
     } else if (!receives) {
         struct mw_pair *pair = row->peer <= MW_PEER_OUTSIDE(0) ? &tally->outside : &tally->unknown;
         pair->messages += messages;
@@ -81,18 +91,20 @@ static void row_collectives(struct mw_process_tally *tally, const struct mw_aggr
     tally->sizes[class].collective_bytes += row->bytes;
 }
 
-static void row_operations(struct mw_process_tally *tally, const struct mw_aggregate_row *row)
+static void row_operations(struct mw_process_tally *tally, const struct mw_aggregate *slice,
+                           const struct mw_aggregate_row *row)
 {
+    enum mw_memory_kind memory = row_memory(tally, slice, row);
     unsigned class = row->size_class < MW_SIZE_CLASSES ? (unsigned)row->size_class
                                                        : mw_size_class(row->bytes | row->bytes_in);
     int cancelled = (row->flags & MW_EVENT_CANCELLED) != 0;
     if (cancelled)
         tally->cancelled += row->operations;
     if (row->kind == MW_EVENT_SEND)
-        row_messages(tally, row, class, cancelled ? -row->operations : row->operations,
+        row_messages(tally, row, class, memory, cancelled ? -row->operations : row->operations,
                      cancelled ? -row->bytes : row->bytes);
     else if (row->kind == MW_EVENT_RECV && !cancelled)
-        row_messages(tally, row, class, row->operations, row->bytes_in);
+        row_messages(tally, row, class, memory, row->operations, row->bytes_in);
     else if (row->kind == MW_EVENT_COLL)
         row_collectives(tally, row, class);
 }
@@ -127,7 +139,8 @@ static void row_time(struct mw_process_tally *tally, const struct mw_aggregate_r
     mw_local_region_add(tally, row->region, row->calls, row->time);
 }
 
-static void count_row(struct mw_process_tally *tally, const struct mw_aggregate_row *row)
+static void count_row(struct mw_process_tally *tally, const struct mw_aggregate *slice,
+                      const struct mw_aggregate_row *row)
 {
     struct mw_amounts *all[] = {mw_local_function_amounts(tally, row->function),
                                 mw_local_site_amounts(tally, row->function, row->site),
@@ -138,7 +151,7 @@ static void count_row(struct mw_process_tally *tally, const struct mw_aggregate_
             amounts_operations(all[i], row);
     }
     if (row->operations)
-        row_operations(tally, row);
+        row_operations(tally, slice, row);
     if (row->calls)
         row_time(tally, row);
     mw_flow_row(tally->flow, row);
@@ -152,7 +165,7 @@ static void count_slice(struct mw_process_tally *tally, const struct mw_aggregat
     for (size_t i = 0; i < slice->row_count; i++) {
         struct mw_aggregate_row row = slice->rows[i];
         row.peer = mw_comms_peer(tally->all_comms, tally->number, row.comm, row.peer);
-        count_row(tally, &row);
+        count_row(tally, slice, &row);
         summed->calls += slice->rows[i].calls;
     }
     if (slice->row_count && (!summed->from || slice->start < summed->from))

@@ -32,6 +32,7 @@ static void way_add(struct mw_way_total *way, const struct mw_pair_transport *pa
     way->bytes += route->bytes;
     way->carried += route->carried;
     way->bytes_where[pair->where] += route->bytes;
+    way->bytes_of[route->buffer] += route->bytes;
     if (route->certainty == MW_SEEN)
         way->seen += route->bytes;
     else
@@ -111,8 +112,7 @@ static void halves_take(struct mw_transport_totals *totals, halves *all)
     free(all->at);
 }
 
-/* Whether an earlier route of the pair went the same way. */
-static int route_repeats(const struct mw_pair_transport *pair, size_t index)
+int mw_route_repeats(const struct mw_pair_transport *pair, size_t index)
 {
     for (size_t i = 0; i < index; i++)
         if (pair->routes.at[i].way == pair->routes.at[index].way)
@@ -128,6 +128,7 @@ static uint64_t pair_key(const struct mw_pair_transport *pair)
     key = mw_hash_text(key, pair->remainder_is ? pair->remainder_is : "");
     for (size_t i = 0; i < pair->routes.count; i++)
         key = mw_mix(key ^ ((uint64_t)pair->routes.at[i].way << 8 |
+                            (uint64_t)pair->routes.at[i].buffer << 2 |
                             (uint64_t)pair->routes.at[i].certainty << 1 | 1));
     return key;
 }
@@ -141,6 +142,7 @@ static void group_begin(struct mw_pair_group *group, const struct mw_pair_transp
         const struct mw_route *route = &pair->routes.at[i];
         struct mw_route_total *total = mw_vector_add(&group->routes);
         total->way = route->way;
+        total->buffer = route->buffer;
         total->certainty = route->certainty;
         total->evidence = route->evidence ? route->evidence : "";
     }
@@ -199,7 +201,7 @@ static void totals_add(struct mw_transport_totals *totals, const struct mw_pair_
     }
     for (size_t i = 0; i < pair->routes.count; i++) {
         struct mw_way_total *way = &totals->ways.at[pair->routes.at[i].way];
-        way->pairs += !route_repeats(pair, i);
+        way->pairs += !mw_route_repeats(pair, i);
         way_add(way, pair, &pair->routes.at[i]);
     }
 }

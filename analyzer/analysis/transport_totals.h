@@ -20,6 +20,7 @@ struct mw_route_sizes { /* classes of the messages; none where there were no mes
 struct mw_way_total {
     uint32_t way;
     uint64_t pairs, messages, bytes, carried;
+    uint64_t bytes_of[MW_MEMORY_UNKNOWN + 1]; /* by kind of buffer */
     uint64_t bytes_where[MW_WHERES];
     uint64_t seen, concluded; /* bytes by certainty */
     struct mw_route_sizes sizes;
@@ -32,6 +33,7 @@ struct mw_way_total {
 
 struct mw_route_total {
     uint32_t way;
+    enum mw_memory_kind buffer;
     struct mw_route_sizes sizes;
     uint64_t messages, bytes, carried;
     enum mw_certainty certainty;
@@ -80,6 +82,8 @@ void mw_pair_group_members(const struct mw_transport_totals *totals,
                            const struct mw_pair_group *group, struct mw_group_members *members);
 void mw_group_members_free(struct mw_group_members *members);
 
+/* Whether an earlier route of the pair went the same way: of other sizes or buffers. */
+int mw_route_repeats(const struct mw_pair_transport *pair, size_t index);
 /* The route of a pair that messages of a size class took: the main one; NULL not known. */
 const struct mw_route *mw_pair_route(const struct mw_pair_transport *pair, unsigned size_class);
 

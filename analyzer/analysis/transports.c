@@ -167,27 +167,80 @@ static char *append(char *text, char *more)
     return longer;
 }
 
+const char *mw_buffer_word(enum mw_memory_kind kind)
+{
+    return kind == MW_MEMORY_HOST ? "host" : mw_memory_kind_word(kind);
+}
+
+/* What a route adds to the words for those before it, of which it is the first or not. Consumes
+ * `text`. */
+static char *label_add(char *text, const struct mw_route *route, const struct mw_way *way)
+{
+    int device = way->kind == MW_WAY_NETWORK && *way->device;
+    char *name = mw_format("%s%s%s%s", way->name, device ? " (" : "", device ? way->device : "",
+                           device ? ")" : "");
+    if (!*text)
+        return append(text, name);
+    char *size = class_text(route->first_class);
+    char *more = route->messages ? mw_format(", from %s on %s", size, name)
+                                 : mw_format(", also %s", name);
+    free(size);
+    free(name);
+    return append(text, more);
+}
+
+/* Of the routes of one kind of buffer that have messages, or of those that have none. */
+static char *label_of(const struct mw_transports *transports, const struct mw_pair_transport *pair,
+                      char *text, int messages, enum mw_memory_kind buffer)
+{
+    for (size_t i = 0; i < pair->routes.count; i++) {
+        const struct mw_route *route = &pair->routes.at[i];
+        if ((route->messages != 0) == messages && route->buffer == buffer)
+            text = label_add(text, route, &transports->ways.at[route->way]);
+    }
+    return text;
+}
+
+/* Whether messages out of one kind of buffer went as those of their size out of another. */
+static int ways_agree(const struct mw_pair_transport *pair, enum mw_memory_kind one,
+                      enum mw_memory_kind other)
+{
+    for (size_t i = 0; i < pair->routes.count; i++) {
+        const struct mw_route *route = &pair->routes.at[i];
+        int same = 0;
+        if (!route->messages || route->buffer != one)
+            continue;
+        for (size_t k = 0; k < pair->routes.count; k++) {
+            const struct mw_route *with = &pair->routes.at[k];
+            if (!with->messages || with->buffer != other)
+                continue;
+            same |= with->way == route->way;
+            if (with->way != route->way && with->first_class <= route->last_class &&
+                with->last_class >= route->first_class)
+                return 0;
+        }
+        if (!same)
+            return 0;
+    }
+    return 1;
+}
+
 char *mw_transports_label(const struct mw_transports *transports,
                           const struct mw_pair_transport *pair)
 {
     char *text = mw_text_copy("");
-    for (size_t i = 0; i < pair->routes.count; i++) {
-        const struct mw_route *route = &pair->routes.at[i];
-        const struct mw_way *way = &transports->ways.at[route->way];
-        int device = way->kind == MW_WAY_NETWORK && *way->device;
-        char *name = mw_format("%s%s%s%s", way->name, device ? " (" : "", device ? way->device : "",
-                               device ? ")" : "");
-        if (!i) {
-            text = append(text, name);
-        } else if (route->messages) {
-            char *size = class_text(route->first_class);
-            text = append(text, mw_format(", from %s on %s", size, name));
-            free(size);
-            free(name);
-        } else {
-            text = append(text, mw_format(", also %s", name));
-            free(name);
+    int named = -1;
+    for (int kind = MW_MEMORY_HOST; kind <= MW_MEMORY_UNKNOWN; kind++) {
+        char *own = label_of(transports, pair, mw_text_copy(""), 1, kind);
+        if (*own && named < 0) {
+            named = kind;
+            text = append(text, own);
+            continue;
         }
+        if (*own && !ways_agree(pair, kind, named))
+            text = append(text, mw_format("; %s memory: %s", mw_buffer_word(kind), own));
+        free(own);
     }
+    text = label_of(transports, pair, text, 0, MW_MEMORY_HOST);
     return *text ? text : append(text, mw_text_copy("unknown"));
 }

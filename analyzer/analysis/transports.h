@@ -38,8 +38,9 @@ enum mw_certainty {
     MW_CONCLUDED, /* all other ways are excluded, or counts of another kind add up to it */
 };
 
-struct mw_route { /* what a pair used, for a range of sizes */
+struct mw_route { /* what a pair used, for a range of sizes and a kind of buffer */
     uint32_t way;
+    enum mw_memory_kind buffer; /* that its messages came from; HOST where nobody looked, too */
     unsigned first_class, last_class; /* mw_size_class of its messages, both included */
     /* MPI's point-to-point messages of these sizes. 0, 0: this way was used, too, but which of the
      * messages took it is not known, or it carried only collectives or one-sided operations. So
@@ -143,7 +144,10 @@ const struct mw_pair_transport *mw_transports_pair(const struct mw_transports *t
  * "verbs;ofi_rxm", "rc_mlx5"; not "tcp;ofi_rxm", "sockets", "shm", UCX's "tcp", "posix", "cma".
  * Unknown names: not. */
 int mw_fabric_native(const char *library, const char *provider);
-/* "cxi (cxi0)", "vader, from 4 KiB on cma". Newly allocated. */
+/* "host", "device", "pinned host" ... */
+const char *mw_buffer_word(enum mw_memory_kind kind);
+/* "cxi (cxi0)", "vader, from 4 KiB on cma", and where kinds of buffers differ "vader; device memory:
+ * tcp (eth0)". Newly allocated. */
 char *mw_transports_label(const struct mw_transports *transports,
                           const struct mw_pair_transport *pair);
 

@@ -106,7 +106,7 @@ void mw_memory_routes(struct mw_pair_work *work, const char *name, const char *l
     const char *unknown = mw_pair_copies_unknown(work);
     if (work->cma_bytes) {
         cma = mw_way(work->building, MW_WAY_SINGLE_COPY, "cma", layer, MW_DEVICE_MEMORY, 0);
-        mw_route_split_at(work, work->cma_bytes, work->cma_calls, &exact);
+        exact = mw_route_split_find(work, work->cma_bytes, work->cma_calls).exact;
     }
     size_t small = 0;
     while (small < work->class_count && work->classes[small].class < MW_SPLIT_FROM)

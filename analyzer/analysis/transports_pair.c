@@ -122,7 +122,9 @@ static int route_compare(const void *left, const void *right)
         return a->messages > b->messages ? -1 : 1;
     if (a->carried != b->carried)
         return a->carried > b->carried ? -1 : 1;
-    return (a->way > b->way) - (a->way < b->way);
+    if (a->way != b->way)
+        return a->way < b->way ? -1 : 1;
+    return (a->buffer > b->buffer) - (a->buffer < b->buffer);
 }
 
 static void find_where(struct mw_pair_work *work)
@@ -164,6 +166,7 @@ void mw_pair_routes(struct mw_building *building, struct mw_pair_transport *pair
     work.src = mw_model_rank(building->model, pair->src);
     work.dst = mw_model_rank(building->model, pair->dst);
     work.classes = mw_tally_classes(building->tally, pair->src, pair->dst, &work.class_count);
+    work.buffers = mw_tally_buffers(building->tally, pair->src, pair->dst, &work.buffer_count);
     find_where(&work);
     mw_pair_sum_kernel(&work);
     mw_pair_sum_fabrics(&work);

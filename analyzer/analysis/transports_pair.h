@@ -22,6 +22,8 @@ struct mw_pair_work {
     size_t flow_count;
     const struct mw_pair_class *classes;
     size_t class_count;
+    const struct mw_pair_class *buffers; /* of memory other than the host's, among these */
+    size_t buffer_count;
     int64_t src, dst; /* processes; -1 not recorded */
     int inside;       /* one network namespace */
     uint64_t socket_bytes, connections;
@@ -86,7 +88,8 @@ void mw_ob1_routes(struct mw_pair_work *work);
 
 /* transports_routes.c */
 
-/* Messages of classes number `from` to `end` (not included) took this way. */
+/* Messages of classes number `from` to `end` (not included) took this way: a route for each kind of
+ * buffer. */
 void mw_route_add(struct mw_pair_work *work, uint32_t way, size_t from, size_t end,
                   enum mw_certainty certainty, uint64_t carried, const char *evidence);
 /* This way was used, too; for which messages is not known. */
@@ -95,11 +98,15 @@ void mw_route_extra(struct mw_pair_work *work, uint32_t way, enum mw_certainty c
 /* All messages, or none where the pair has none. */
 void mw_route_all(struct mw_pair_work *work, uint32_t way, enum mw_certainty certainty,
                   uint64_t carried, const char *evidence);
-/* From which class on messages make up `bytes`, moved in `calls` calls (0: not known). The number
- * of classes: none. *exact: they add up within 2 %. Else other things were moved as well
- * (collectives), and as many of the large messages are taken as fit. */
-size_t mw_route_split_at(const struct mw_pair_work *work, uint64_t bytes, uint64_t calls,
-                         int *exact);
+/* From which class on messages make up `bytes`, moved in `calls` calls (0: not known). */
+struct mw_route_split {
+    size_t at;   /* number of the class; that of all classes: none */
+    int exact;   /* they add up within 2 %. Else other things were moved as well (collectives), and
+                    as many of the large messages are taken as fit */
+    int no_gpus; /* they do without those out of a GPU's memory */
+};
+struct mw_route_split mw_route_split_find(const struct mw_pair_work *work, uint64_t bytes,
+                                          uint64_t calls);
 /* Small messages on one way, large ones on another whose bytes were counted, in `calls` calls (0:
  * not known). `rest`: what was counted on the first. */
 void mw_route_split(struct mw_pair_work *work, uint32_t small, uint64_t rest,

@@ -80,6 +80,8 @@ static const struct mw_rule rules[] = {
     {F(PROCESS, pid_ns), KEEP, 0},
     {F(PROCESS, thread_level), KEEP, 0},
     {F(PROCESS, world), KEEP, 0},
+    {F(PROCESS, name), KEEP, 0},
+    {F(PROCESS, spawner), KEEP, 0},
     {F(RANK, rank), KEEP, 0},
     {F(RANK, size), KEEP, 0},
     {F(RANK, library_version), TEXT, 0},
@@ -119,6 +121,8 @@ static const struct mw_rule rules[] = {
     {F(COMM, began), KEEP, 0},
     {F(COMM, made), KEEP, 0},
     {F(COMM, port), KEEP, 0},
+    {F(COMM, places), KEEP, 0},
+    {F(COMM, place_hash), KEEP, 0},
     {F(COUNTS, function), RECORD, COUNT},
     {F(COUNTS, thread), KEEP, 0},
     {COUNT, MW_F_COUNT_id, KEEP, 0},
@@ -388,6 +392,7 @@ static const struct mw_rule rules[] = {
     {F(AGGREGATE, last_function), KEEP, 0},
     {F(AGGREGATE, last_site), KEEP, 0},
     {F(AGGREGATE, last_end), KEEP, 0},
+    {F(AGGREGATE, spaces), KEEP, 0},
     {F(AGGREGATE, row), RECORD, ROW},
     {ROW, MW_F_ROW_function, KEEP, 0},
     {ROW, MW_F_ROW_site, KEEP, 0},
@@ -407,6 +412,7 @@ static const struct mw_rule rules[] = {
     {ROW, MW_F_ROW_bytes_in, KEEP, 0},
     {ROW, MW_F_ROW_next, KEEP, 0},
     {ROW, MW_F_ROW_object, KEEP, 0},
+    {ROW, MW_F_ROW_spaces, KEEP, 0},
 };
 #undef F
 

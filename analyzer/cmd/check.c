@@ -6,8 +6,10 @@
 #include <stdlib.h>
 
 #include "analyzer/cmd/analysis.h"
+#include "analyzer/cmd/baseline.h"
 #include "analyzer/cmd/command.h"
 #include "analyzer/findings/expectation.h"
+#include "analyzer/regression/judgement.h"
 #include "analyzer/render/doc.h"
 #include "analyzer/render/findings.h"
 #include "analyzer/render/json.h"
@@ -23,11 +25,20 @@ struct options {
     struct mw_view_options view;
     MW_VECTOR(struct mw_expectation) expectations;
     MW_VECTOR(struct mw_judgement) judgements; /* of each */
+    struct mw_paths baseline;
+    double threshold;
+    char *against; /* the expectation that comes of a baseline; NULL */
 };
 
 static const struct argp_option option_list[] = {
     {"expect", 'e', "EXPECTATION", 0,
      "what must hold, may be given several times (default: " DEFAULT_EXPECTATION ")", 0},
+    {"baseline", 'b', "FILE", 0,
+     "a run against which there must be no regression, may be given several times (see "
+     "mpiwatch-compare); each TRACE is then a run of its own",
+     0},
+    {"threshold", 't', "PERCENT", 0,
+     "with --baseline: what is no longer the same speed (default: 5%)", 0},
     {"format", 'f', "FORMAT", 0, "text (the default) or json", 0},
     MW_OPTION_OUTPUT,
     {0},
@@ -54,8 +65,14 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case 'e':
         add_expectation(options, value, state);
         return 0;
+    case 'b':
+        mw_paths_add(&options->baseline, value);
+        return 0;
+    case 't':
+        options->threshold = mw_option_percent(state, "--threshold", value);
+        return 0;
     case ARGP_KEY_END:
-        if (!options->expectations.count)
+        if (!options->expectations.count && !options->baseline.count)
             add_expectation(options, DEFAULT_EXPECTATION, state);
         return 0;
     default:
@@ -87,10 +104,36 @@ static void judge(struct options *options, const struct mw_analysis *analysis)
     struct mw_finding_input in = {.model = analysis->model,
                                   .tally = analysis->tally,
                                   .transports = analysis->transports,
-                                  .settings = analysis->settings};
+                                  .settings = analysis->settings,
+                                  .placements = analysis->placements,
+                                  .exchange = analysis->exchange};
     for (size_t i = 0; i < options->expectations.count; i++)
         *mw_vector_add(&options->judgements) =
             mw_expectation_judge(&options->expectations.at[i], &in, analysis->findings);
+}
+
+/* No regression against the baseline: as if it were an expectation like the others. 0, or -1 when a
+ * run cannot be read (said). */
+static int judge_baseline(struct options *options)
+{
+    struct mw_read_runs base = {0}, fresh = {0};
+    struct mw_compare_options compare = {
+        .threshold = options->threshold, .parts = MW_COMPARE_ALL, .looks = 1};
+    int failed =
+        mw_runs_read(&base, &options->baseline) | mw_runs_read(&fresh, &options->view.paths);
+    if (!failed) {
+        struct mw_comparison *comparison = mw_comparison_create(base.runs, fresh.runs, &compare);
+        options->against =
+            options->baseline.count > 1
+                ? mw_format("no regression against %zu runs", options->baseline.count)
+                : mw_format("no regression against %s", options->baseline.at[0]);
+        mw_vector_add(&options->expectations)->text = options->against;
+        *mw_vector_add(&options->judgements) = mw_comparison_judge(comparison);
+        mw_comparison_free(comparison);
+    }
+    mw_runs_free(&base);
+    mw_runs_free(&fresh);
+    return failed;
 }
 
 /* One that definitely fails beats any that cannot be judged. */
@@ -183,6 +226,8 @@ static void options_free(struct options *options)
         mw_judgement_free(&options->judgements.at[i]);
     free(options->expectations.at);
     free(options->judgements.at);
+    free(options->baseline.at);
+    free(options->against);
     free(options->view.paths.at);
 }
 
@@ -197,7 +242,7 @@ static const struct argp parser = {
 
 static int run(int argc, char **argv)
 {
-    struct options options = {.view = {.formats = formats}};
+    struct options options = {.view = {.formats = formats}, .threshold = MW_THRESHOLD};
     int status = MW_EXIT_CANNOT_TELL;
     argp_parse(&parser, argc, argv, 0, NULL, &options);
     struct mw_analysis *analysis = NULL;
@@ -205,8 +250,9 @@ static int run(int argc, char **argv)
         analysis = mw_analysis_open(&options.view.paths, MW_ANALYSIS_FINDINGS);
     if (analysis) {
         judge(&options, analysis);
+        int unreadable = options.baseline.count && judge_baseline(&options);
         mw_progress_end();
-        status = write_result(&options, analysis);
+        status = unreadable ? MW_EXIT_CANNOT_TELL : write_result(&options, analysis);
     }
     mw_analysis_close(analysis);
     options_free(&options);

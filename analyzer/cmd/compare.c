@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * mpiwatch compare: what changed between two runs, or two sets of runs, and what it cost. For people
- * and for git bisect run: exit code 0 no regression, 1 a regression, 125 cannot be judged, 129 wrong
- * usage.
+ * mpiwatch compare: what changed between two runs, or two sets of runs, and what it cost. For
+ * people and for git bisect run: exit code 0 no regression, 1 a regression, 125 cannot be judged,
+ * 129 wrong usage.
  */
 #include "analyzer/regression/compare.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analyzer/cmd/baseline.h"
 #include "analyzer/cmd/command.h"
@@ -39,20 +37,6 @@ static const struct argp_option option_list[] = {
     {0},
 };
 
-static double read_percent(struct argp_state *state, const char *text)
-{
-    char *end;
-    errno = 0;
-    double percent = strtod(text, &end);
-    if (*end == '%')
-        end++;
-    if (end == text || *end || errno || !(percent > 0) || percent > 1000) {
-        argp_error(state, "--threshold: \"%s\" is no percentage above 0, as 5%%", text);
-        exit(MW_EXIT_USAGE);
-    }
-    return percent / 100;
-}
-
 static void add_trace(struct options *options, const char *path, struct argp_state *state)
 {
     int behind = state->quoted && state->next > state->quoted;
@@ -78,7 +62,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     struct options *options = state->input;
     switch (key) {
     case 't':
-        options->compare.threshold = read_percent(state, value);
+        options->compare.threshold = mw_option_percent(state, "--threshold", value);
         return 0;
     case 'O':
         options->compare.parts |= 1u << mw_option_word(state, "--only", value, parts);

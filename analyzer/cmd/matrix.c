@@ -120,9 +120,11 @@ static void check_options(struct argp_state *state, const struct options *option
         argp_error(state, "--size is for bandwidth, throughput and latency by rank");
     if (!strcmp(metric->unit, "seconds") && options->question.kinds & MW_KIND_COLL)
         argp_error(state, "the time in a collective belongs to no pair");
-    if (options->question.buffer && (!metric->value || options->question.kinds != MW_KIND_P2P ||
-                                     !strcmp(metric->unit, "seconds")))
-        argp_error(state, "--buffer is for bytes and messages of point-to-point messages");
+    int amounts = metric->value && strcmp(metric->unit, "seconds");
+    if (options->question.buffer && (!(amounts || mw_metric_is_transport(metric)) ||
+                                     options->question.kinds != MW_KIND_P2P))
+        argp_error(state, "--buffer is for bytes, messages and transports of point-to-point "
+                          "messages");
     if (options->question.by > MW_BY_NODE && options->question.kinds & MW_KIND_IO)
         argp_error(state, "files are at no such place: --by rank or --by node");
 }

@@ -13,15 +13,19 @@
 #define PAIRS_MIN 2   /* judged, on each side */
 #define CLASS_MIN 17  /* 64 KiB */
 
-/* The group of a distance with most judged pairs of a class; NULL: none has enough. */
-static const struct mw_speed_group *group_of(const struct mw_speed_groups *groups,
-                                             enum mw_distance distance, unsigned class)
+/* Of the groups with enough judged pairs of a class: within nodes the one with the highest median, as
+ * ranks that are far apart there may well be slower than others; between nodes the one with most
+ * pairs. NULL: none. */
+static const struct mw_speed_group *group_of(const struct mw_speed_groups *groups, int inside,
+                                             unsigned class)
 {
     const struct mw_speed_group *found = NULL;
     for (size_t i = 0; i < groups->all.count; i++) {
         const struct mw_speed_group *at = &groups->all.at[i];
-        if (at->distance == distance && at->class == class && at->judged >= PAIRS_MIN &&
-            (!found || at->judged > found->judged))
+        int of = inside ? mw_distance_inside(at->distance) : at->distance == MW_DISTANCE_NETWORK;
+        if (!of || at->class != class || at->judged < PAIRS_MIN)
+            continue;
+        if (!found || (inside ? at->median > found->median : at->judged > found->judged))
             found = at;
     }
     return found;
@@ -74,8 +78,8 @@ static void find(const struct mw_finding_input *in, struct mw_findings *out)
         return;
     struct mw_speed_groups *groups = mw_speed_groups_create(in->exchange->speeds, in->transports);
     for (unsigned class = MW_SIZE_CLASSES - 1; class >= CLASS_MIN; class--) {
-        const struct mw_speed_group *inside = group_of(groups, MW_DISTANCE_NODE, class);
-        const struct mw_speed_group *between = group_of(groups, MW_DISTANCE_NETWORK, class);
+        const struct mw_speed_group *inside = group_of(groups, 1, class);
+        const struct mw_speed_group *between = group_of(groups, 0, class);
         if (!inside || !between)
             continue;
         if (inside->median < SLOWER * between->median && fastest(inside) < fastest(between))

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/analysis/transport_totals.h"
 #include "analyzer/base/number.h"
 #include "analyzer/model/labels.h"
 
@@ -49,11 +50,8 @@ static int use_compare(const void *left, const void *right)
 static void count_pairs_once(struct mw_used *used, const struct mw_pair_transport *pair)
 {
     for (size_t r = 1; r < pair->routes.count; r++)
-        for (size_t e = 0; e < r; e++)
-            if (pair->routes.at[e].way == pair->routes.at[r].way) {
-                used->uses.at[pair->routes.at[r].way].pairs--;
-                break;
-            }
+        if (mw_route_repeats(pair, r))
+            used->uses.at[pair->routes.at[r].way].pairs--;
 }
 
 static void pair_add(struct mw_used *used, uint32_t number)

@@ -122,6 +122,16 @@ static enum mw_locality nearest(const struct mw_hardware *hardware, const struct
     return beyond(hardware);
 }
 
+enum mw_locality mw_locality_held(const struct mw_hardware *hardware, const struct mw_seat *a,
+                                  const struct mw_seat *b)
+{
+    if (!mw_cpus_count(&a->cpus) || !mw_cpus_count(&b->cpus))
+        return MW_LOCALITY_NODE;
+    enum mw_locality held = farthest(hardware, a, b);
+    int apart = a->around[MW_LEVEL_PACKAGE] >= 0 && b->around[MW_LEVEL_PACKAGE] >= 0;
+    return held == MW_LOCALITY_OTHER_PACKAGE && !apart ? MW_LOCALITY_NODE : held;
+}
+
 static void reach_slit(const struct mw_hardware *hardware, const struct mw_cpus *a,
                        const struct mw_cpus *b, struct mw_reach *reach)
 {

@@ -43,6 +43,10 @@ struct mw_reach {
 };
 struct mw_reach mw_reach_seats(const struct mw_hardware *hardware, const struct mw_seat *a,
                                const struct mw_seat *b);
+/* The innermost part that surely holds both, or that they are surely in two packages; else
+ * MW_LOCALITY_NODE. Cheap. */
+enum mw_locality mw_locality_held(const struct mw_hardware *hardware, const struct mw_seat *a,
+                                  const struct mw_seat *b);
 struct mw_reach mw_reach_device(const struct mw_hardware *hardware, const struct mw_seat *seat,
                                 int64_t device);
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/model/seats.h"
 #include "analyzer/model/worlds.h"
 
 static void model_add_node(struct mw_model *model, struct mw_index *hosts, size_t number)
@@ -165,6 +166,7 @@ void mw_model_free(struct mw_model *model)
     free(model->threads.at);
     mw_index_free(&model->thread_index);
     mw_index_free(&model->process_index);
+    mw_seats_free(model->seats, model);
     free(model);
 }
 

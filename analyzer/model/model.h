@@ -74,6 +74,7 @@ struct mw_model {
     struct mw_index thread_index;
     struct mw_type_total types[256]; /* by chunk type; higher ones under 0 */
     struct mw_index process_index;   /* key → number of process */
+    struct mw_seats *seats;          /* NULL: nobody has asked (seats.h) */
 };
 
 struct mw_model *mw_model_create(const mw_trace *trace);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Two sides of one or more runs set against each other: can they be compared, what took another way,
- * what got slower, what could explain it, and the verdict. docs/regression.md has the rules. Built
- * once from digests, which must outlive it, then read-only; prints nothing. One thread.
+ * Two sides of one or more runs set against each other: can they be compared, what took another
+ * way, what got slower, what could explain it, and the verdict. docs/regression.md has the rules.
+ * Built once from digests, which must outlive it, then read-only; prints nothing. One thread.
  */
 #ifndef MW_REGRESSION_COMPARE_H
 #define MW_REGRESSION_COMPARE_H
@@ -103,9 +103,9 @@ struct mw_comparison {
     MW_VECTOR(struct mw_identity) identities; /* worse ones first, pairs before all of a distance */
     MW_VECTOR(struct mw_effect) effects;      /* by verdict, then by scope and size of the effect */
     MW_VECTOR(struct mw_suspect) suspects;    /* nearest first */
-    size_t too_few;    /* figures of which neither side has enough samples */
-    int times_compare; /* both sides did the same work, to 1 % */
-    int disturbed;     /* and a side has one run only, so that speeds are not sure */
+    size_t too_few;                           /* figures of which neither side has enough samples */
+    int times_compare;                        /* both sides did the same work, to 1 % */
+    int disturbed; /* and a side has one run only, so that speeds are not sure */
     enum mw_outcome outcome;
     size_t runs_needed; /* a side, where the outcome is not sure; 0 not known */
 };

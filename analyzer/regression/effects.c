@@ -144,8 +144,7 @@ static struct values values_of(const struct reference *references, size_t count,
     for (size_t i = 0; i < count; i++) {
         const struct mw_figure *figure = references[i].figure;
         if (references[i].side == side && has_enough(figure) &&
-            (!values.middle ||
-             fabs(figure->value - median) < fabs(values.middle->value - median)))
+            (!values.middle || fabs(figure->value - median) < fabs(values.middle->value - median)))
             values.middle = figure;
     }
     return values;
@@ -177,14 +176,13 @@ static int change_of_blocks(const struct values *base, const struct values *fres
     return failed;
 }
 
-static void measure(struct mw_effect *effect, const struct values *base,
-                    const struct values *fresh, double level)
+static void measure(struct mw_effect *effect, const struct values *base, const struct values *fresh,
+                    double level)
 {
     int several = base->count > 1 && fresh->count > 1;
-    effect->measured =
-        !(several ? mw_change_of_runs(base->costs, base->count, fresh->costs, fresh->count, level,
-                                      &effect->change)
-                  : change_of_blocks(base, fresh, level, &effect->change));
+    effect->measured = !(several ? mw_change_of_runs(base->costs, base->count, fresh->costs,
+                                                     fresh->count, level, &effect->change)
+                                 : change_of_blocks(base, fresh, level, &effect->change));
     if (effect->measured)
         return;
     effect->verdict = MW_EFFECT_UNJUDGED;
@@ -274,8 +272,9 @@ static void join_all(struct joining *joining)
 {
     MW_VECTOR(struct range) alone = {0};
     for (size_t i = 0, end; i < joining->all.count; i = end) {
-        for (end = i + 1; end < joining->all.count &&
-                          !mw_figure_compare(joining->all.at[i].figure, joining->all.at[end].figure);)
+        for (end = i + 1;
+             end < joining->all.count &&
+             !mw_figure_compare(joining->all.at[i].figure, joining->all.at[end].figure);)
             end++;
         struct range range = {i, end - i};
         if (is_one_sided(joining, range, BASE) || is_one_sided(joining, range, FRESH)) {

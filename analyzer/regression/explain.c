@@ -11,15 +11,16 @@
 
 #include "analyzer/regression/compare.h"
 
-#define WORD_LEAST 3 /* characters that a name of a transport must have to be looked for in others */
+#define WORD_LEAST                                                                                 \
+    3 /* characters that a name of a transport must have to be looked for in others */
 
 /* Ranks of suspects: how near they are to the way that changed. */
 enum nearness {
-    ON_THE_WAY,  /* the provider itself */
-    FABRIC,      /* the library that it is a part of */
-    COMPONENT,   /* MPI's part that calls that */
+    ON_THE_WAY, /* the provider itself */
+    FABRIC,     /* the library that it is a part of */
+    COMPONENT,  /* MPI's part that calls that */
     MPI,
-    DRIVER,      /* what the provider talks to */
+    DRIVER, /* what the provider talks to */
     PARAMETER,
     PLACEMENT,
     MACHINE,
@@ -92,15 +93,13 @@ static int is_on_the_way(const char *name, const struct way_words *words)
 
 static enum nearness library_nearness(const char *name, const struct way_words *words)
 {
-    static const char *const fabrics[] = {"libfabric", "libucp",     "libuct",  "libucs",
-                                          "libucm",    "libpsm2",    "libpsm3", "libefa",
-                                          "libportals", NULL};
-    static const char *const mpi[] = {"libmpi",   "libmpich", "libopen-pal", "libopen-rte",
-                                      "libpmix",  "libmpi_",  "libprrte",    NULL};
-    static const char *const drivers[] = {"libibverbs",  "librdmacm", "libmlx",    "libcxi",
-                                          "libamdhip64", "libhsa",    "libcuda",   "librccl",
-                                          "libnccl",     "libxpmem",  "libknem",   "libhwloc",
-                                          "libnl",       NULL};
+    static const char *const fabrics[] = {"libfabric", "libucp",  "libuct", "libucs",     "libucm",
+                                          "libpsm2",   "libpsm3", "libefa", "libportals", NULL};
+    static const char *const mpi[] = {"libmpi",  "libmpich", "libopen-pal", "libopen-rte",
+                                      "libpmix", "libmpi_",  "libprrte",    NULL};
+    static const char *const drivers[] = {
+        "libibverbs", "librdmacm", "libmlx",   "libcxi",  "libamdhip64", "libhsa", "libcuda",
+        "librccl",    "libnccl",   "libxpmem", "libknem", "libhwloc",    "libnl",  NULL};
     if (is_on_the_way(name, words))
         return ON_THE_WAY;
     if (begins_with_one(name, fabrics) || strstr(name, "-fi.so"))

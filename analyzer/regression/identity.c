@@ -70,8 +70,8 @@ static int is_worse(const char *base, const char *fresh)
     struct tiers old = tiers_of(base), new = tiers_of(fresh);
     if (old.least == UNKNOWN || new.least == UNKNOWN)
         return 0;
-    return (new.least < old.least && new.best <= old.best) ||
-           (new.best < old.best && new.least <= old.least);
+    return (new.least < old.least &&new.best <= old.best) ||
+           (new.best < old.best &&new.least <= old.least);
 }
 
 /* --- the text of a side ----------------------------------------------------------------------- */
@@ -230,14 +230,12 @@ static char *ways_text(const struct mw_digest *run, const char *distance, way_te
     return list;
 }
 
-static char *side_text(const struct mw_runs *runs, const char *distance, way_text text,
-                       int *steady)
+static char *side_text(const struct mw_runs *runs, const char *distance, way_text text, int *steady)
 {
     char **texts = mw_alloc(runs->count, sizeof(*texts));
     for (size_t i = 0; i < runs->count; i++)
         texts[i] = ways_text(runs->at[i], distance, text);
-    char *most =
-        mw_text_copy(most_common((const char *const *)texts, runs->count, steady));
+    char *most = mw_text_copy(most_common((const char *const *)texts, runs->count, steady));
     for (size_t i = 0; i < runs->count; i++)
         free(texts[i]);
     free(texts);
@@ -266,10 +264,9 @@ static char *placement_text(const struct mw_digest *run, const char *name)
         const struct mw_digest_fact *fact = &run->stack.at[i];
         if (fact->kind != MW_FACT_PLACEMENT || strcmp(fact->name, name))
             continue;
-        char *longer =
-            fact->ranks ? mw_format("%s%s%s (%lld ranks)", list, *list ? ", " : "", fact->value,
-                                    (long long)fact->ranks)
-                        : mw_format("%s%s%s", list, *list ? ", " : "", fact->value);
+        char *longer = fact->ranks ? mw_format("%s%s%s (%lld ranks)", list, *list ? ", " : "",
+                                               fact->value, (long long)fact->ranks)
+                                   : mw_format("%s%s%s", list, *list ? ", " : "", fact->value);
         free(list);
         list = longer;
     }
@@ -281,8 +278,7 @@ static char *placement_side(const struct mw_runs *runs, const char *name, int *s
     char **texts = mw_alloc(runs->count, sizeof(*texts));
     for (size_t i = 0; i < runs->count; i++)
         texts[i] = placement_text(runs->at[i], name);
-    char *most =
-        mw_text_copy(most_common((const char *const *)texts, runs->count, steady));
+    char *most = mw_text_copy(most_common((const char *const *)texts, runs->count, steady));
     for (size_t i = 0; i < runs->count; i++)
         free(texts[i]);
     free(texts);
@@ -295,8 +291,7 @@ static void compare_placement(struct mw_comparison *comparison, const char *name
     char *base = placement_side(&comparison->base, name, &steady);
     char *fresh = placement_side(&comparison->fresh, name, &steady);
     if (base[0] && fresh[0] && strcmp(base, fresh)) {
-        struct mw_identity *identity =
-            put(comparison, MW_IDENTITY_PLACEMENT, "", base, fresh);
+        struct mw_identity *identity = put(comparison, MW_IDENTITY_PLACEMENT, "", base, fresh);
         free(identity->name);
         identity->name = mw_text_copy(name);
         identity->steady = steady;
@@ -338,9 +333,8 @@ void mw_compare_identities(struct mw_comparison *comparison)
     }
     for (size_t i = 0; i < run->stack.count; i++) { /* by kind and name */
         const struct mw_digest_fact *fact = &run->stack.at[i];
-        if (fact->kind == MW_FACT_PLACEMENT &&
-            !(i && run->stack.at[i - 1].kind == fact->kind &&
-              !strcmp(run->stack.at[i - 1].name, fact->name)))
+        if (fact->kind == MW_FACT_PLACEMENT && !(i && run->stack.at[i - 1].kind == fact->kind &&
+                                                 !strcmp(run->stack.at[i - 1].name, fact->name)))
             compare_placement(comparison, fact->name);
     }
     if (comparison->identities.count)

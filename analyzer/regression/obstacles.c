@@ -44,9 +44,8 @@ static void check_texts(struct mw_comparison *comparison, const struct mw_digest
         obstacle(comparison, mw_format("other arguments: \"%s\" in %s, \"%s\" in %s",
                                        first->arguments, first->path, run->arguments, run->path));
     if (first->ranks != run->ranks)
-        obstacle(comparison,
-                 mw_format("%" PRId64 " ranks in %s, %" PRId64 " in %s", first->ranks, first->path,
-                           run->ranks, run->path));
+        obstacle(comparison, mw_format("%" PRId64 " ranks in %s, %" PRId64 " in %s", first->ranks,
+                                       first->path, run->ranks, run->path));
 }
 
 /* How far two amounts are apart, as a part of the larger one. */

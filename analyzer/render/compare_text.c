@@ -97,9 +97,8 @@ static char *pairs_text(const json_t *group)
     json_array_foreach(pairs, index, pair) {
         if (index == PAIRS_SHOWN)
             break;
-        char *longer =
-            mw_format("%s%s%.0f -> %.0f", list, *list ? ", " : "", mw_json_count_of(pair, "src"),
-                      mw_json_count_of(pair, "dst"));
+        char *longer = mw_format("%s%s%.0f -> %.0f", list, *list ? ", " : "",
+                                 mw_json_count_of(pair, "src"), mw_json_count_of(pair, "dst"));
         free(list);
         list = longer;
     }

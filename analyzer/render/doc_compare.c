@@ -24,25 +24,26 @@ static json_t *listed_json(size_t total, json_t *listed)
 
 /* --- the runs --------------------------------------------------------------------------------- */
 
-static json_t *run_json(const struct mw_digest *run)
+json_t *mw_doc_run(const struct mw_digest *run)
 {
     return json_pack(
         "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "path",
         mw_json_text(run->path), "program", mw_json_text(run->program), "arguments",
         mw_json_text(run->arguments), "executable_id", mw_json_known(run->executable_id), "ranks",
-        mw_json_number(run->ranks, -1), "recorded_ranks", mw_json_count((uint64_t)run->recorded_ranks),
-        "nodes", mw_json_count((uint64_t)run->nodes), "began",
-        mw_json_time(run->began ? (double)run->began : NAN), "crashed", mw_json_text(run->crashed),
-        "incomplete", mw_json_text(run->incomplete), "disturbed", mw_json_text(run->disturbed),
-        "messages", mw_json_count(run->messages), "bytes", mw_json_count(run->bytes), "calls",
-        mw_json_count(run->calls), "collective_calls", mw_json_count(run->collective_calls));
+        mw_json_number(run->ranks, -1), "recorded_ranks",
+        mw_json_count((uint64_t)run->recorded_ranks), "nodes", mw_json_count((uint64_t)run->nodes),
+        "began", mw_json_time(run->began ? (double)run->began : NAN), "crashed",
+        mw_json_text(run->crashed), "incomplete", mw_json_text(run->incomplete), "disturbed",
+        mw_json_text(run->disturbed), "messages", mw_json_count(run->messages), "bytes",
+        mw_json_count(run->bytes), "calls", mw_json_count(run->calls), "collective_calls",
+        mw_json_count(run->collective_calls));
 }
 
 static json_t *runs_json(const struct mw_runs *runs)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < runs->count; i++)
-        json_array_append_new(list, run_json(runs->at[i]));
+        json_array_append_new(list, mw_doc_run(runs->at[i]));
     return list;
 }
 
@@ -61,14 +62,14 @@ static json_t *effect_json(const struct mw_effect *effect)
     int more = mw_metric_more_is_better(about->metric);
     int sized = about->scope == MW_SCOPE_CLASS || about->scope == MW_SCOPE_PAIR ||
                 about->scope == MW_SCOPE_COLLECTIVE;
-    json_t *entry = json_pack(
-        "{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "verdict",
-        mw_effect_word(effect->verdict), "scope", mw_scope_word(about->scope), "metric",
-        mw_metric_word(about->metric), "unit", mw_metric_unit(about->metric), "name",
-        mw_json_known(about->name), "distance", mw_json_known(about->distance), "base_transport",
-        mw_json_known(about->transport), "new_transport", mw_json_known(effect->fresh_transport),
-        "buffer", mw_json_known(about->buffer), "src", mw_json_number(about->src, -1), "dst",
-        mw_json_number(about->dst, -1));
+    json_t *entry =
+        json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "verdict",
+                  mw_effect_word(effect->verdict), "scope", mw_scope_word(about->scope), "metric",
+                  mw_metric_word(about->metric), "unit", mw_metric_unit(about->metric), "name",
+                  mw_json_known(about->name), "distance", mw_json_known(about->distance),
+                  "base_transport", mw_json_known(about->transport), "new_transport",
+                  mw_json_known(effect->fresh_transport), "buffer", mw_json_known(about->buffer),
+                  "src", mw_json_number(about->src, -1), "dst", mw_json_number(about->dst, -1));
     json_object_set_new(entry, "from",
                         sized ? mw_json_count(mw_class_from(about->size_class)) : json_null());
     json_object_set_new(entry, "to",
@@ -149,8 +150,7 @@ static void costs_read(struct costs *costs, const struct mw_comparison *comparis
 {
     for (size_t i = 0; i < comparison->effects.count; i++) {
         const struct mw_effect *effect = &comparison->effects.at[i];
-        if (effect->about->scope != MW_SCOPE_PAIR ||
-            effect->about->metric == MW_METRIC_THROUGHPUT)
+        if (effect->about->scope != MW_SCOPE_PAIR || effect->about->metric == MW_METRIC_THROUGHPUT)
             continue;
         uint64_t key = pair_key(effect->about->src, effect->about->dst);
         size_t at = mw_index_put(&costs->index, key);
@@ -206,12 +206,11 @@ static json_t *identities_json(const struct mw_comparison *comparison, size_t to
         group->count++;
         group->cost = larger(group->cost, costs_find(&costs, identity));
         if (identity->src >= 0 && json_array_size(group->pairs) < top)
-            json_array_append_new(group->pairs,
-                                  json_pack("{s:I, s:I, s:o, s:o}", "src",
-                                            (json_int_t)identity->src, "dst",
-                                            (json_int_t)identity->dst, "messages",
-                                            mw_json_count(identity->messages), "bytes",
-                                            mw_json_count(identity->bytes)));
+            json_array_append_new(group->pairs, json_pack("{s:I, s:I, s:o, s:o}", "src",
+                                                          (json_int_t)identity->src, "dst",
+                                                          (json_int_t)identity->dst, "messages",
+                                                          mw_json_count(identity->messages),
+                                                          "bytes", mw_json_count(identity->bytes)));
     }
     for (size_t i = 0; i < groups.count; i++)
         json_array_append_new(list, group_json(&groups.at[i]));
@@ -232,8 +231,8 @@ static json_t *suspects_json(const struct mw_comparison *comparison, size_t top)
         json_array_append_new(
             listed,
             json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "kind",
-                      mw_fact_kind_word(suspect->kind), "name", mw_json_text(suspect->name),
-                      "base", mw_json_known(suspect->base), "new", mw_json_known(suspect->fresh),
+                      mw_fact_kind_word(suspect->kind), "name", mw_json_text(suspect->name), "base",
+                      mw_json_known(suspect->base), "new", mw_json_known(suspect->fresh),
                       "base_detail", mw_json_known(suspect->base_detail), "new_detail",
                       mw_json_known(suspect->fresh_detail), "rank", mw_json_count(suspect->rank)));
     }
@@ -243,8 +242,7 @@ static json_t *suspects_json(const struct mw_comparison *comparison, size_t top)
 json_t *mw_doc_compare(const struct mw_comparison *comparison, int exit_code, size_t top)
 {
     json_t *document = mw_json_document("compare");
-    json_object_set_new(document, "verdict",
-                        json_string(mw_outcome_word(comparison->outcome)));
+    json_object_set_new(document, "verdict", json_string(mw_outcome_word(comparison->outcome)));
     json_object_set_new(document, "exit_code", json_integer(exit_code));
     json_object_set_new(document, "runs_needed", mw_json_known_count(comparison->runs_needed));
     json_object_set_new(document, "threshold", mw_json_real(comparison->options.threshold));

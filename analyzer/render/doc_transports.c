@@ -74,6 +74,17 @@ static json_t *way_ranks(const struct mw_transport_totals *totals, uint32_t way)
     return mw_rank_set_json(&ranks);
 }
 
+/* Bytes by kind of buffer, of those that there were. */
+static json_t *buffers_json(const struct mw_way_total *total)
+{
+    json_t *buffers = json_object();
+    for (unsigned kind = MW_MEMORY_HOST; kind <= MW_MEMORY_UNKNOWN; kind++)
+        if (total->bytes_of[kind])
+            json_object_set_new(buffers, mw_buffer_word(kind),
+                                mw_json_count(total->bytes_of[kind]));
+    return buffers;
+}
+
 static json_t *doc_way_total(const struct mw_transport_totals *totals,
                              const struct mw_way_total *total)
 {
@@ -89,6 +100,7 @@ static json_t *doc_way_total(const struct mw_transport_totals *totals,
         mw_json_count(total->bytes_where[MW_WHERE_NODE] + total->bytes_where[MW_WHERE_SELF]));
     json_object_set_new(entry, "bytes_between_nodes",
                         mw_json_count(total->bytes_where[MW_WHERE_NETWORK]));
+    json_object_set_new(entry, "bytes_by_buffer", buffers_json(total));
     json_object_set_new(entry, "bytes_seen", mw_json_count(total->seen));
     json_object_set_new(entry, "bytes_concluded", mw_json_count(total->concluded));
     json_object_set_new(entry, "carried_bytes", mw_json_count(total->carried));
@@ -113,6 +125,7 @@ static json_t *route_json(const struct mw_transports *transports,
                           const struct mw_route_total *route)
 {
     json_t *entry = mw_doc_way(&transports->ways.at[route->way]);
+    json_object_set_new(entry, "buffer", json_string(mw_buffer_word(route->buffer)));
     json_object_set_new(entry, "sizes", sizes_json(&route->sizes));
     json_object_set_new(entry, "messages", mw_json_count(route->messages));
     json_object_set_new(entry, "bytes", mw_json_count(route->bytes));
@@ -233,6 +246,7 @@ static json_t *pair_route_json(const struct mw_transports *transports, const str
 {
     struct mw_route_total total = {
         .way = route->way,
+        .buffer = route->buffer,
         .sizes = {route->first_class, route->last_class, route->messages != 0},
         .messages = route->messages,
         .bytes = route->bytes,

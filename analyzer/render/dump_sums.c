@@ -37,6 +37,12 @@ static void dump_row(const struct mw_dump *dump, const struct mw_process *proces
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
         json_object_set_new(object, counts[i].name, mw_json_count(counts[i].value));
     json_object_set_new(object, "object", json_integer(row->object));
+    if (row->spaces) {
+        json_object_set_new(object, "send_space",
+                            json_integer(MW_ROW_SPACE_SEND((json_int_t)row->spaces)));
+        json_object_set_new(object, "receive_space",
+                            json_integer(MW_ROW_SPACE_RECEIVE((json_int_t)row->spaces)));
+    }
     mw_dump_line(dump, "sum", process, object);
 }
 

@@ -48,6 +48,7 @@ static json_t *part_json(const struct mw_matrix *matrix, size_t number)
 {
     const struct mw_matrix_part *part = &matrix->parts.at[number];
     json_t *entry = mw_doc_way(part_way(matrix, number));
+    json_object_set_new(entry, "buffer", json_string(mw_buffer_word(part->buffer)));
     json_object_set_new(entry, "sizes",
                         part->messages
                             ? json_pack("{s:o, s:o}", "from",
@@ -216,8 +217,11 @@ static char *cell_text(const struct mw_matrix *matrix, const struct mw_matrix_ce
         const struct mw_matrix_part *part = &matrix->parts.at[cell->part + i];
         int network = way->kind == MW_WAY_NETWORK && way->device[0];
         char *bytes = mw_number_bytes((double)(part->messages ? part->bytes : part->carried));
-        char *longer = mw_format("%s%s%s%s%s %s", text, text[0] ? ", " : "", way->name,
-                                 network ? " over " : "", network ? way->device : "", bytes);
+        int host = part->buffer == MW_MEMORY_HOST;
+        char *longer = mw_format("%s%s%s%s%s %s%s%s", text, text[0] ? ", " : "", way->name,
+                                 network ? " over " : "", network ? way->device : "", bytes,
+                                 host ? "" : " out of memory: ",
+                                 host ? "" : mw_buffer_word(part->buffer));
         free(bytes);
         free(text);
         text = longer;

@@ -36,7 +36,7 @@ static void row_route(const struct mw_transports *transports, const struct mw_pa
     fprintf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%s,", route->messages, route->bytes,
             route->carried, route->certainty == MW_SEEN ? "seen" : "concluded");
     mw_csv_text(route->evidence ? route->evidence : "", out);
-    fputs(",\n", out);
+    fprintf(out, ",,%s\n", mw_buffer_word(route->buffer));
 }
 
 /* What no route has. */
@@ -52,13 +52,13 @@ static void row_unknown(const struct mw_transports *transports,
     row_begin(transports, pair, out);
     fprintf(out, ",,,,,%" PRIu64 ",%" PRIu64 ",0,,,", messages, bytes);
     mw_csv_text(pair->unknown, out);
-    fputc('\n', out);
+    fputs(",\n", out);
 }
 
 void mw_transports_csv(const struct mw_transports *transports, int64_t rank, FILE *out)
 {
     fputs("src,dst,where,transport,layer,device,from,to,messages,bytes,carried,certainty,evidence,"
-          "unknown\n",
+          "unknown,buffer\n",
           out);
     for (size_t i = 0; i < transports->pairs.count; i++) {
         const struct mw_pair_transport *pair = &transports->pairs.at[i];

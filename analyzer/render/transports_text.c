@@ -142,10 +142,13 @@ static void text_route(const json_t *route, int of_messages, FILE *out)
     const json_t *sizes = json_object_get(route, "sizes");
     char *name = mw_way_text(route), *evidence = mw_text_copy(mw_json_string(route, "evidence"));
     char *moved = moved_text(route), *range = NULL;
+    const char *buffer = mw_json_string(route, "buffer");
+    int host = !strcmp(buffer, "host");
     if (json_is_object(sizes))
         range = mw_sizes_text(sizes);
     int differs = json_is_true(json_object_get(route, "evidence_differs"));
-    mw_text_paragraph(out, MW_STYLE_PLAIN, "    %s: %s%s%s, %s%s%s%s", name,
+    mw_text_paragraph(out, MW_STYLE_PLAIN, "    %s%s%s: %s%s%s, %s%s%s%s", name,
+                      host ? "" : ", out of memory: ", host ? "" : buffer,
                       range         ? moved
                       : of_messages ? "also used, share of the messages not known"
                                     : "used, but not for messages",

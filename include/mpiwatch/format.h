@@ -63,7 +63,7 @@ enum mw_chunk_type {
 #define MW_FIELDS_PROCESS(X)                                                                      \
     X(1, host) X(2, pid) X(3, start_time) X(4, ppid) X(5, exe) X(6, argument) X(7, cwd) X(8, clock) \
     X(9, abi) X(10, mpi_library) X(11, rank_hint) X(12, size_hint) X(13, began) X(14, boot_id)    \
-    X(15, pid_ns) X(16, thread_level) X(17, world)
+    X(15, pid_ns) X(16, thread_level) X(17, world) X(18, name) X(19, spawner)
 #define MW_FIELDS_RANK(X)                                                                     \
     X(1, rank) X(2, size) X(3, library_version) X(4, standard) X(5, thread_level) X(6, init_end) \
     X(7, processor_name) X(8, appnum)
@@ -75,7 +75,7 @@ enum mw_chunk_type {
 #define MW_FIELDS_COMM(X)                                                                          \
     X(1, id) X(2, how) X(3, parent) X(4, number) X(5, size) X(6, rank) X(7, remote_size) X(8, hash) \
     X(9, members) X(10, remote_members) X(11, name) X(12, freed) X(13, began) X(14, made)           \
-    X(15, port)
+    X(15, port) X(16, places) X(17, place_hash)
 #define MW_FIELDS_COUNTS(X) X(1, function) X(2, thread)
 #define MW_FIELDS_COUNT(X) X(1, id) X(2, name) X(3, calls)
 #define MW_FIELDS_OPEN(X) X(1, call) X(2, taken) X(3, alive)
@@ -155,11 +155,12 @@ enum mw_chunk_type {
     X(1, id) X(2, parent) X(3, level) X(4, name) X(5, entries) X(6, time) X(7, since)
 #define MW_FIELDS_AGGREGATE(X)                                                                \
     X(1, thread) X(2, number) X(3, start) X(4, end) X(5, why) X(6, row) X(7, last_function)   \
-    X(8, last_site) X(9, last_end)
+    X(8, last_site) X(9, last_end) X(10, spaces)
 #define MW_FIELDS_ROW(X)                                                                      \
     X(1, function) X(2, site) X(3, kind) X(4, flags) X(5, comm) X(6, peer) X(7, class)        \
     X(8, region) X(9, calls) X(10, time) X(11, least) X(12, most) X(13, errors)               \
-    X(14, operations) X(15, bytes) X(16, bytes_in) X(17, next) X(18, object)
+    X(14, operations) X(15, bytes) X(16, bytes_in) X(17, next) X(18, object)       \
+        X(19, spaces)
 
 #define MW_FIELD_ENUM_(chunk, number, id) MW_F_##chunk##_##id = number,
 enum mw_field_number {
@@ -417,6 +418,10 @@ enum mw_event_flag {
 #define MW_EVENT_SPACES \
     (MW_EVENT_SPACE_MASK << MW_EVENT_SPACE_SEND_SHIFT | \
      MW_EVENT_SPACE_MASK << MW_EVENT_SPACE_RECEIVE_SHIFT)
+/* Both numbers in one, as rows have them (ROW.spaces), and back. */
+#define MW_ROW_SPACES(flags)        (((uint32_t)(flags) & MW_EVENT_SPACES) >> MW_EVENT_SPACE_SEND_SHIFT)
+#define MW_ROW_SPACE_SEND(spaces)    ((spaces) & MW_EVENT_SPACE_MASK)
+#define MW_ROW_SPACE_RECEIVE(spaces) ((spaces) >> 5 & MW_EVENT_SPACE_MASK)
 #define MW_EVENT_KNOWN_FLAGS ((((MW_EVENT_OFFSET << 1) - 1) & ~(1 << 18)) | MW_EVENT_SPACES)
 
 /* What a memory space is (SPACE.kind): X(number, IDENTIFIER, word in reports). */

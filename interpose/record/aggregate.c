@@ -14,7 +14,6 @@
 
 int mw_aggregate_begin(struct mw_call *call, uint32_t reduced)
 {
-    call->reduced = 0;
     if (!mw_sums_start(call->thread)) {
         mw_health("sums", "no memory to sum calls up: they are recorded one by one");
         return 0;
@@ -104,8 +103,10 @@ static struct mw_map_key key_of(const struct mw_call *call, int kind, uint32_t f
                              .kind = (uint8_t)kind,
                              .region = mw_region_current(),
                              .object = object_of(kind, flags, detail->tag)};
-    if (is_counted(kind, flags))
+    if (is_counted(kind, flags)) {
+        key.spaces = MW_ROW_SPACES(flags);
         key_amounts(&key, flags, bytes_of(kind, detail), bytes_in_of(kind, flags, detail));
+    }
     return key;
 }
 
@@ -246,6 +247,7 @@ static void count_done(struct mw_call *call, const struct mw_request *request, u
         return;
     struct mw_map_key key = key_of_request(request, peer);
     key.flags = cancelled;
+    key.spaces = MW_ROW_SPACES(request->flags);
     key_amounts(&key, (flags & MW_EVENT_STATUS) | (request->flags & MW_EVENT_COLLECTIVE),
                 amount.bytes, amount.bytes_in);
     row_add_operation(mw_sums_row(call, &key), request->kind, 0, &amount);

@@ -307,7 +307,7 @@ void mw_call_event(struct mw_call *call, uint64_t end, int kind, uint32_t flags,
 {
     uint32_t spaces = mw_spaces_of(call, kind, flags, detail);
     if (__builtin_expect(call->reduced != 0, 0))
-        mw_aggregate_event(call, end, kind, flags, detail);
+        mw_aggregate_event(call, end, kind, flags | spaces, detail);
     else
         append_event(call, end, kind, flags | spaces, detail);
 }
@@ -316,7 +316,7 @@ void mw_call_part(struct mw_call *call, int kind, uint32_t flags, const struct m
 {
     uint32_t spaces = mw_spaces_of(call, kind, flags, detail);
     if (__builtin_expect(call->reduced != 0, 0))
-        mw_aggregate_part(call, kind, flags, detail);
+        mw_aggregate_part(call, kind, flags | spaces, detail);
     else
         append_part(call, kind, flags | spaces, detail);
 }

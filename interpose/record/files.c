@@ -11,6 +11,7 @@
 #include "record/coll.h"
 #include "record/objects.h"
 #include "record/requests.h"
+#include "record/spaces.h"
 #include "record/status.h"
 #include "trace/encoder.h"
 #include "trace/fields.h"
@@ -138,10 +139,11 @@ void mw_file_move_end(struct mw_call *call, int rc, int kind, uint32_t collectiv
 /* What a nonblocking call or the first half of a split one started. */
 static struct mw_request request_of(struct mw_call *call, int kind, uint32_t flags, uint64_t bytes)
 {
+    struct mw_raw_event detail = {.bytes = bytes};
     call->keep.word[KEEP_NUMBER] = call->thread->requests;
     struct mw_request request = {
         .number = call->thread->requests++,
-        .flags = flags & MW_EVENT_COLLECTIVE,
+        .flags = (flags & MW_EVENT_COLLECTIVE) | mw_spaces_of(call, kind, flags, &detail),
         .kind = (uint8_t)kind,
         .origin = (uint16_t)call->thread->index,
         .active = 1,
@@ -169,7 +171,7 @@ void mw_file_start_end(struct mw_call *call, int rc, int kind, uint32_t collecti
         bytes = mw_bytes(call->thread, amount, datatype);
         struct mw_request request = request_of(call, kind, flags, bytes);
         mw_request_add(mw_abi_load(mw_recorder.abi, call->request, 0), &request);
-        flags |= MW_EVENT_REQUEST;
+        flags |= request.flags | MW_EVENT_REQUEST;
     }
     close_file(call, end, kind, flags, rc, offset, bytes);
 }
@@ -191,7 +193,7 @@ void mw_file_begin_end(struct mw_call *call, int rc, int kind, uint32_t at, mw_h
         if (object) {
             object->split.request = request_of(call, kind, flags, bytes);
             atomic_store_explicit(&object->split.active, 1, memory_order_release);
-            flags |= MW_EVENT_REQUEST;
+            flags |= object->split.request.flags | MW_EVENT_REQUEST;
         }
     }
     close_file(call, end, kind, flags, rc, offset, bytes);

@@ -6,6 +6,7 @@
 #include "record/comms.h"
 #include "record/probes.h"
 #include "record/requests.h"
+#include "record/spaces.h"
 #include "record/status.h"
 
 /* The status is always needed: it alone says which message it is. */
@@ -141,6 +142,8 @@ void mw_mrecv_start_end(struct mw_call *call, int rc, int64_t count, mw_handle d
     }
     detail.bytes_in = mw_bytes(call->thread, count, datatype); /* room: the size stands in DONE */
     detail.request = call->thread->requests++;
+    flags |= mw_spaces_of(call, MW_EVENT_RECV, flags, &detail);
+    matched.flags |= flags & MW_EVENT_SPACES;
     matched.number = detail.request;
     matched.origin = (uint16_t)call->thread->index;
     mw_request_started_by(&matched, call);

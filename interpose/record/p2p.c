@@ -62,6 +62,7 @@ static void count(struct mw_thread_state *thread, int kind, struct mw_raw_event 
 static void start_request(struct mw_call *call, int kind, uint32_t *flags,
                           struct mw_raw_event *detail, struct mw_comm_entry *comm)
 {
+    *flags |= mw_spaces_of(call, kind, *flags, detail);
     struct mw_request request = {
         .number = call->thread->requests++,
         .flags = *flags,

@@ -128,11 +128,14 @@ static unsigned space_of(const struct mw_call *call, const void *buffer, const v
     return mw_gpu_space(call->thread, buffer, call->start);
 }
 
-/* All of it: asks, looks for runtimes, counts. */
+/* All of it: asks, looks for runtimes, counts. What was found when the request was started has been
+ * counted. */
 static uint32_t find(const struct mw_call *call, unsigned mover, uint32_t flags,
                      const struct mw_raw_event *detail)
 {
     unsigned send = MW_EVENT_SPACE_SEND(flags), receive = MW_EVENT_SPACE_RECEIVE(flags);
+    if (flags & MW_EVENT_SPACES && !(flags & MW_EVENT_PERSISTENT))
+        return flags & MW_EVENT_SPACES;
     if (!mw_gpu_is_there(call->start) || !mover || flags & MW_EVENT_ERROR)
         return 0;
     uint64_t out = mover & OUT ? detail->bytes : 0;

@@ -14,8 +14,9 @@
 extern _Atomic uint64_t mw_spaces_due;
 void mw_spaces_due_at(uint64_t time);
 
-/* The flags of the spaces of an event, or of a request that is prepared. What is counted, but for
- * the latter, is kept for mw_spaces_write. */
+/* The flags of the spaces of an event, or of a request that is prepared or started: those that
+ * `flags` has already, or those that are found. What is counted, but for what is prepared, is kept
+ * for mw_spaces_write. */
 uint32_t mw_spaces_find(const struct mw_call *call, int kind, uint32_t flags,
                         const struct mw_raw_event *detail);
 static inline uint32_t mw_spaces_of(const struct mw_call *call, int kind, uint32_t flags,

@@ -30,8 +30,8 @@ class Sums:
             if item["flags"] & w.REQUEST and item["kind"] != w.DONE
         }
 
-    def row(self, thread, kind, function, site, flags=0, comm=-1, peer=-2, size=0, object=0):
-        key = (thread, kind, function, site, flags, comm, peer, size.bit_length(), object)
+    def row(self, thread, kind, function, site, flags=0, comm=-1, peer=-2, size=0, object=0, spaces=0):
+        key = (thread, kind, function, site, flags, comm, peer, size.bit_length(), object, spaces)
         return self.rows.setdefault(key, dict(calls=0, time=0, least=w.MASK, most=0, errors=0,
                                               operations=0, bytes=0, bytes_in=0, next=0))
 
@@ -48,13 +48,17 @@ class Sums:
             kept |= flags & w.STATUS
         measure = {w.RECV: size_in, w.RMA: size + size_in}.get(kind, size)
         row = self.row(thread, kind, start["function"], start["site"], kept | call, start["comm"], peer,
-                       measure, self.object(start))
+                       measure, self.object(start), self.spaces(start))
         row["operations"] += 1
         row["bytes"] += size
         row["bytes_in"] += size_in
         if kind == w.COLL and start["flags"] & w.COUNTED:
             row["next"] = max(row["next"], start["ordinal"] + 1)
         return row
+
+    @staticmethod
+    def spaces(start):
+        return start["flags"] >> 21 & 0x3ff
 
     @staticmethod
     def object(start):
@@ -75,7 +79,7 @@ class Sums:
             return start, peer
         if cancelled and kind in MESSAGES:
             row = self.row(thread, kind, start["function"], start["site"], w.CANCELLED, start["comm"], peer,
-                           start["bytes"] if kind == w.SEND else 0)
+                           start["bytes"] if kind == w.SEND else 0, spaces=self.spaces(start))
             row["operations"] += 1
             row["bytes"] += start["bytes"] if kind == w.SEND else 0
         elif kind == w.RECV:
@@ -161,12 +165,12 @@ class Sums:
         out = []
         for thread, items in self.process.threads.items():
             self.take(thread, items)
-        names = ("kind", "function", "site", "flags", "comm", "peer", "class", "object")
+        names = ("kind", "function", "site", "flags", "comm", "peer", "class", "object", "spaces")
         for thread, part in self.slices.items():
             rows = [dict(zip(names, key[1:]), **row) for key, row in self.rows.items() if key[0] == thread]
             for row in rows:
                 row["least"] = min(row["least"], row["most"])
-            out.append(chunk("AGGREGATE", thread=thread, number=0, why=1, row=rows, process=self.process.key,
+            out.append(chunk("AGGREGATE", thread=thread, number=0, why=1, spaces=1, row=rows, process=self.process.key,
                              **part))
         return b"".join(out)
 

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Findings that rest on measured messages: each fires on what it is for, and is silent on neighbours."""
 
+import placed_jobs
 from cli import main
 from counted import ranks
 from fabric_jobs import facts
+from machines import MACHINES
 from test_findings import Findings
 
 KIB, SECOND = 1024, 1000000000
@@ -25,10 +27,12 @@ def order(*processes):
 
 
 class SlowPairs(Findings):
-    def job(self, hosts, time, count=30, size=256 * KIB, gap=0):
-        """Each pair in turn; time(src, dst, n) in ns."""
+    def job(self, hosts, time, count=30, size=256 * KIB, gap=0, cpus=None):
+        """Each pair in turn; time(src, dst, n) in ns. cpus: of each rank, on machines of two sockets."""
         all_ranks = ranks(len(hosts), hosts=hosts)
         at = SECOND
+        if cpus:
+            placed_jobs.bound(all_ranks, MACHINES["switches"], cpus)
         for n in range(count):
             at += gap
             for small in (True, False):  # small ones tie the clocks
@@ -86,6 +90,48 @@ class SlowPairs(Findings):
                             "slower-inside", "warning")
         self.says(finding, "655 MB/s of 2.62 GB/s", "4 pairs", "8 pairs")
         self.none(self.job(hosts, lambda src, dst, n: 50000 if src // 2 == dst // 2 else 100000))
+
+    # --- distances within a node ---
+
+    @staticmethod
+    def two_sockets(rank):
+        """A core for each, the last ones on the other socket: eight cores have CPUs 0 to 7 and 16 to 23."""
+        return [rank if rank < 6 else rank + 2]
+
+    def test_the_other_socket_is_no_slow_pair(self):
+        """Of 42 pairs the 12 with the only rank that is over there are slower."""
+        def far(src, dst, n):
+            return 400000 if (src < 6) != (dst < 6) else 100000
+        self.none(self.job(["n1"] * 7, far, count=16, cpus=self.two_sockets))
+        self.assertTrue(self.found(self.job(["n1"] * 7, lambda src, dst, n: 400000 if src == 6 else 100000, count=16)))
+
+    def test_a_slow_pair_among_its_equals(self):
+        def time(src, dst, n):
+            slow = 9 if (src, dst) == (6, 2) else 1
+            return slow * (400000 if (src < 6) != (dst < 6) else 100000)
+        finding = self.only(self.job(["n1"] * 7, time, count=16, cpus=self.two_sockets), "slow-pair", "warning")
+        self.says(finding, "1 of 12 pairs", "6 -> 2", "other socket")
+
+    def test_slower_between_sockets_than_between_nodes(self):
+        """Which is no wonder; with both on one socket it is one."""
+        def time(near):
+            return lambda src, dst, n: (100000 if src // 4 != dst // 4 else near if src // 2 == dst // 2 else 400000)
+
+        def cpus(rank):
+            return [rank % 2 + 8 * (rank // 2 % 2)]
+        hosts = ["n1"] * 4 + ["n2"] * 4
+        self.none(self.job(hosts, time(50000), count=16, cpus=cpus))
+        finding = self.only(self.job(hosts, time(300000), count=16, cpus=cpus), "slower-inside", "warning")
+        self.says(finding, "874 MB/s of 2.62 GB/s", "8 pairs", "32 pairs")
+
+    def test_ranks_that_move_are_just_on_one_node(self):
+        machine = MACHINES["switches"]
+        job = self.job(["n1"] * 4, lambda src, dst, n: 900000 if (src, dst) == (1, 2) else 100000,
+                       cpus=lambda rank: machine.cpus())
+        self.says(self.only(job, "slow-pair", "warning"), "same node")
+        job = self.job(["n1"] * 4, lambda src, dst, n: 900000 if (src, dst) == (1, 2) else 100000,
+                       cpus=lambda rank: machine.cpus(0))
+        self.says(self.only(job, "slow-pair", "warning"), "same L3 cache")
 
     def test_a_late_rank_is_not_the_networks_fault(self):
         job = self.job(["n1", "n2", "n3", "n4"], lambda src, dst, n: 1000000 if src == 2 else 100000)

@@ -17,7 +17,7 @@ from fabric_jobs import GIGABIT, MEBI, exchange, finish, log, openmpi
 
 EXPECTED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "expected", "transports.txt")
 HEADER = ["src", "dst", "where", "transport", "layer", "device", "from", "to", "messages", "bytes",
-          "carried", "certainty", "evidence", "unknown"]
+          "carried", "certainty", "evidence", "unknown", "buffer"]
 
 
 def two_nodes(size=4, per_node=2):

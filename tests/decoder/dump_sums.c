@@ -23,6 +23,7 @@ static void dump_row(const struct mw_aggregate_row *row)
     put_u64("bytes_in", row->bytes_in);
     put_u64("next", row->next);
     put_i64("object", row->object);
+    put_u64("spaces", row->spaces);
     record_end();
 }
 
@@ -51,6 +52,7 @@ void dump_sums(const struct mw_process *process)
         put_u64("last_function", slice->last_function);
         put_u64("last_site", slice->last_site);
         put_u64("last_end", slice->last_end);
+        put_u64("spaces", slice->spaces);
         record_end();
         for (size_t r = 0; r < slice->row_count; r++)
             dump_row(&slice->rows[r]);

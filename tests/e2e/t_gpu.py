@@ -323,6 +323,35 @@ def one_matrix_of_28_runs_and_of_one(mpi, folder, runtime):
     same(of_one, of_pairs, "bytes between GPUs, and what joins them")
 
 
+@mpi_test(variants=("hip", "cuda"))
+def sums_keep_the_memory_apart(mpi, folder, runtime):
+    """Messages, and what the traffic is by the kind of buffer, without a single event as with all."""
+
+    def ways(path):
+        line = [setting("MW_CLI"), "matrix", "--metric", "transport", "-f", "json", path]
+        shown = subprocess.run(line, stdout=subprocess.PIPE, check=True, timeout=60).stdout
+        return {
+            (cell["src"], cell["dst"], route["buffer"]): (route["messages"], route["bytes"])
+            for cell in json.loads(shown)["cells"]
+            for route in cell["routes"]
+            if route["messages"]
+        }
+
+    def record(mode, *arguments):
+        own = os.path.join(folder, "-".join((mode,) + arguments))
+        os.mkdir(own)
+        trace = run(mpi, own, runtime, *arguments, MPIWATCH_MODE=mode)
+        events = any(process.all_calls() for process in trace.processes)
+        same(events, mode == "full", "events")
+        return os.path.join(own, "job.mpiw")
+
+    found = [ways(record(mode)) for mode in ("full", "summary")]
+    matrices = [matrix([record(mode, "exchange")]) for mode in ("full", "summary")]
+    check({key[2] for key in found[0]} >= {"host", "device", "pinned host"}, found[0])
+    same(found[1], found[0], "messages by kind of buffer")
+    same(matrices[1], matrices[0], "between GPUs")
+
+
 @test
 def nothing_is_exported(folder):
     """By any of the libraries."""

@@ -26,6 +26,7 @@ static const struct mw_member row_table[] = {
     ROW(bytes_in, NUMBER),
     ROW(next, NUMBER),
     ROW(object, SIGNED),
+    ROW(spaces, NUMBER),
 };
 static const struct mw_members row_members = MW_MEMBERS(row_table, mw_aggregate_row);
 
@@ -33,6 +34,7 @@ static const struct mw_members row_members = MW_MEMBERS(row_table, mw_aggregate_
 static const struct mw_member slice_table[] = {
     SLICE(thread), SLICE(number),        SLICE(start),     SLICE(end),
     SLICE(why),    SLICE(last_function), SLICE(last_site), SLICE(last_end),
+    SLICE(spaces),
 };
 static const struct mw_members slice_members = MW_MEMBERS(slice_table, mw_aggregate);
 

@@ -25,10 +25,10 @@ static json_t *show_routes(const struct mw_transports *in, const struct mw_pair_
         const struct mw_route *route = &pair->routes.at[i];
         const struct mw_way *way = &in->ways.at[route->way];
         json_array_append_new(
-            list, json_pack("{ss ss ss si sI si si si sI sI sI sb ss}", "name", way->name, "layer",
+            list, json_pack("{ss ss ss si sI si ss si si sI sI sI sb ss}", "name", way->name, "layer",
                             way->layer, "device", way->device, "kind", way->kind, "speed",
-                            (json_int_t)way->speed, "software", way->software, "first",
-                            route->first_class, "last", route->last_class, "messages",
+                            (json_int_t)way->speed, "software", way->software, "buffer",
+                            mw_buffer_word(route->buffer), "first", route->first_class, "last", route->last_class, "messages",
                             (json_int_t)route->messages, "bytes", (json_int_t)route->bytes,
                             "carried", (json_int_t)route->carried, "seen",
                             route->certainty == MW_SEEN, "evidence", route->evidence));

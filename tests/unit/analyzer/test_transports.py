@@ -243,6 +243,35 @@ class Ob1(ShowTest):
                           for route in self.pairs[0, 1]["routes"]], [("cma", 0, 10 * MIB)])
         self.assertIsNone(self.pairs[0, 1]["unknown"])
 
+    def test_each_kind_of_buffer_has_its_way(self):
+        def job(*copied):
+            zero, one = ob1(0, 2), ob1(1, 2)
+            zero.spaces(3, 2)
+            zero.to(1, 100, 10).to(1, MIB, 4)
+            for space, count in ((1, 3), (2, 2)):
+                for _ in range(count):
+                    zero.send(1, MIB, zero.clock, zero.clock + 5, flags=space << 21)
+                    zero.clock += 10
+            one.cma([{"pid": 1000, "reads": count, "read": count * MIB} for count in copied])
+            self.show(zero, one)
+            pair = self.pairs[0, 1]
+            return pair["label"], sorted(
+                (route["buffer"], route["name"], route["messages"], route["seen"],
+                 route["carried"] // MIB) for route in pair["routes"])
+
+        # all was copied by the kernel: what came from the GPU as well, so it was staged
+        self.assertEqual(job(9), ("vader, from 1 MiB on cma", [
+            ("device", "cma", 3, True, 3), ("host", "cma", 4, True, 4), ("host", "vader", 10, False, 0),
+            ("managed", "cma", 2, True, 2)]))
+        # as much as did not come from the GPU
+        self.assertEqual(job(6), ("vader, from 1 MiB on cma; device memory: vader", [
+            ("device", "vader", 3, False, 0), ("host", "cma", 4, True, 4),
+            ("host", "vader", 10, False, 0), ("managed", "cma", 2, True, 2)]))
+        # nothing: one way for all
+        self.assertEqual(job(), ("vader", [
+            ("device", "vader", 3, False, 0), ("host", "vader", 14, False, 0),
+            ("managed", "vader", 2, False, 0)]))
+
     def test_copies_that_were_not_counted(self):
         last = "whether the kernel copied messages of 4 KiB and more: "
         for fields, choice, why in (

@@ -288,6 +288,44 @@ static void several(void **state)
     assert_int_equal(key.kind, MW_EVENT_CALL);
 }
 
+/* The row of these messages out of a memory space, or into it. */
+static const struct mw_map_row *row_of_space(int kind, uint32_t spaces)
+{
+    for (unsigned g = 0; g < group_count; g++)
+        for (unsigned i = 0; i < groups[g]->used; i++)
+            if (groups[g]->row[i].key.kind == kind && groups[g]->row[i].key.spaces == spaces &&
+                groups[g]->row[i].operations)
+                return &groups[g]->row[i];
+    return NULL;
+}
+
+/* Messages of one size between the same two count by the memory that they come from and go to, those
+ * of requests by what was found when they were started. */
+static void memory_spaces(void **state)
+{
+    struct mw_raw_event send = message(1, 64, 0), none = {0};
+    struct mw_request receive = request_of(MW_EVENT_RECV, MW_FN_Irecv, 1, 0, 64);
+    struct mw_request sent = request_of(MW_EVENT_SEND, MW_FN_Isend, 1, 64, 0);
+    (void)state;
+    for (uint32_t space = 0; space < 3; space++)
+        for (uint32_t i = 0; i <= space; i++) {
+            struct mw_call call = call_at(0, MW_FN_Send);
+            mw_aggregate_event(&call, call.end, MW_EVENT_SEND, space << MW_EVENT_SPACE_SEND_SHIFT,
+                               &send);
+        }
+    for (uint32_t space = 0; space < 3; space++)
+        assert_int_equal(row_of_space(MW_EVENT_SEND, space)->operations, space + 1);
+    receive.flags = 4u << MW_EVENT_SPACE_RECEIVE_SHIFT;
+    sent.flags = 2u << MW_EVENT_SPACE_SEND_SHIFT;
+    struct mw_call call = call_at(20, MW_FN_Wait);
+    mw_aggregate_done(&call, call.end, &receive, MW_EVENT_REQUEST, &none);
+    assert_int_equal(row_of_space(MW_EVENT_RECV, 4 << 5)->operations, 1);
+    assert_int_equal(row(MW_FN_Wait, MW_EVENT_RECV, 0, 1, 0)->key.spaces, 0); /* a call has none */
+    call = call_at(40, MW_FN_Wait); /* taken back where it was counted */
+    mw_aggregate_done(&call, call.end, &sent, MW_EVENT_REQUEST | MW_EVENT_CANCELLED, &none);
+    assert_int_equal(row(MW_FN_Isend, MW_EVENT_SEND, MW_EVENT_CANCELLED, 1, 7)->key.spaces, 2);
+}
+
 static void windows_files_and_collectives(void **state)
 {
     struct mw_raw_event detail = message(1, 8, 0);
@@ -415,7 +453,7 @@ static void memory_runs_out(void **state)
     check_all(1000);
     begin(state);
     segments_left = 0;
-    struct mw_call call = {.thread = &thread, .reduced = 9};
+    struct mw_call call = {.thread = &thread};
     assert_false(mw_aggregate_begin(&call, MW_REDUCED_BUDGET));
     assert_int_equal(call.reduced, 0); /* events, then */
     segments_left = 5;
@@ -513,6 +551,7 @@ int main(void)
         cmocka_unit_test_setup(blocking, begin),
         cmocka_unit_test_setup(requests, begin),
         cmocka_unit_test_setup(several, begin),
+        cmocka_unit_test_setup(memory_spaces, begin),
         cmocka_unit_test_setup(windows_files_and_collectives, begin),
         cmocka_unit_test_setup(polls_and_regions, begin),
         cmocka_unit_test_setup(room_runs_out, begin),
