@@ -9,13 +9,17 @@
 import json
 import os
 import subprocess
+import sys
 import time
 import uuid
 
-from harness import Skip, check, command, main, mpi_test, same, setting, tidy
+from harness import SOURCE, Skip, check, command, main, mpi_test, same, setting, tidy
 from mpi import OPENMPI
 from nodes import Nodes
 from trace import Trace
+
+sys.path.insert(0, os.path.join(SOURCE, "tests", "cli"))
+from machines import Machine  # noqa: E402  pylint: disable=wrong-import-position
 
 INIT, DURING, END = 1, 2, 3
 RULES = ("shared-cpu", "migrated", "far-from-nic", "uneven-nics", "slow-link", "slit-flat")
@@ -251,6 +255,46 @@ def switched_off(mpi, folder, probe):
         same(len(process.placements), 0 if probe == "-placement" else 2, "looks")
     topologies = [process for process in trace.processes if process.topology]
     same(len(topologies), 0 if probe == "-topology" else 1, "topologies")
+
+
+INIT_MOST = 50000  # us of processor time that we may add to MPI_Init of the one that describes the node
+LARGE_MOST = 200000000  # ns, where hwloc reads a large machine
+
+
+def large_machine(folder):
+    """hwloc's XML of two sockets of 64 cores, with 8 GPUs and 8 cards; its path."""
+    path = os.path.join(folder, "large.xml")
+    nics = {node: ["mlx5_%d ib%d" % (node, node)] for node in range(8)}
+    machine = Machine(packages=2, numas=4, cores=16, threads=2, nics=nics,
+                      gpus={node: 1 for node in range(8)}, slit=lambda a, b: 10 if a == b else 20)
+    with open(path, "w") as file:
+        file.write(machine.xml())
+    return path
+
+
+@mpi_test(variants=("here", "large by a file", "large by hwloc"))
+def time_in_init(mpi, folder, what):
+    """Processor time, the least of several runs: other work on the machine does not count."""
+    large = large_machine(folder)
+    env = {"large by a file": {"MPIWATCH_HWLOC_XML": large},
+           "large by hwloc": {"HWLOC_XMLFILE": large, "HWLOC_THISSYSTEM": "0"}}.get(what, {})
+    program = mpi.build("init_time.c")
+    line = ["env"] + ["%s=%s" % pair for pair in env.items()] + [program]
+    without, used, took = [], [], []
+    for number in range(TRIES):
+        without.append(int(mpi.run(1, line, folder).expect(0).stdout))
+        job, path = mpi.record(1, line, folder, trace="job%d.mpiw" % number)
+        used.append(int(job.expect(0).stdout))
+        topology = nodes_writer(Trace(path, events=False)).topology
+        took.append(topology["took"])
+    if what != "large by a file" and not topology["xml"]:
+        raise Skip(topology["failure"])
+    if what != "here":
+        same(pus(topology["xml"]), 256, "CPUs in the XML")
+    added = min(used) - min(without)
+    print("# %s, %s: %d us added, %d us for the XML" % (mpi.name, what, added, min(took) // 1000))
+    check(added <= INIT_MOST, "added %d us of processor time: %s, %s" % (added, used, without))
+    check(min(took) <= LARGE_MOST, "took %s ns" % took)
 
 
 # ---- Others
