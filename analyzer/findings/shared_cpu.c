@@ -8,8 +8,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "analyzer/analysis/launchers.h"
+#include "analyzer/analysis/settings.h"
 #include "analyzer/findings/foreigners.h"
 #include "analyzer/findings/seats.h"
 #include "analyzer/findings/words.h"
@@ -219,13 +221,20 @@ static char *cpus_words(const struct mw_cpus *cpus)
     return words;
 }
 
-/* Does Open MPI call sched_yield while it waits? It does so by itself where its launcher knows of
- * more ranks than CPUs. */
-static int gives_way(const struct mw_process *process)
+/* Does Open MPI call sched_yield while it waits? Asked for in the environment or a parameter file;
+ * it does so by itself where its launcher knows of more ranks than CPUs. */
+static int gives_way(const struct mw_finding_input *in, uint32_t process)
 {
-    const char *asked = mw_process_fact(process, "env", "OMPI_MCA_mpi_yield_when_idle");
-    return !strcmp(*asked ? asked : mw_process_fact(process, "env", "OMPI_MCA_mpi_oversubscribe"),
-                   "1");
+    static const char *const yes[] = {"1", "true", "yes", "on", "enabled", "t", "y"};
+    const struct mw_setting *setting = mw_settings_find(in->settings, "OMPI_MCA_mpi_yield_when_idle");
+    const struct mw_setting_variant *on = setting ? mw_setting_on(setting, process) : NULL;
+    const char *asked = on ? on->in_force.value
+                           : mw_process_fact(mw_trace_process(in->model->trace, process), "env",
+                                             "OMPI_MCA_mpi_oversubscribe");
+    for (size_t i = 0; i < sizeof(yes) / sizeof(yes[0]); i++)
+        if (!strcasecmp(asked, yes[i]))
+            return 1;
+    return 0;
 }
 
 static const char *advice_for(const struct mw_rank_place *place, int foreigners, int yields)
@@ -302,8 +311,6 @@ static void report(const struct mw_finding_input *in, const struct contest *cont
             ? mw_format("%s shares %s on %s%s", names, where, in->model->nodes[node].host, others)
             : mw_format("%s (%zu ranks) share %s on %s%s", names, ranks.count, where,
                         in->model->nodes[node].host, others));
-    const struct mw_process *process =
-        mw_trace_process(in->model->trace, (uint32_t)mw_crowd_first(&ranks));
     char *origin = mw_origin_words(in, (uint32_t)mw_crowd_first(&ranks));
     char *first = mw_process_words(in->model, (uint32_t)mw_crowd_first(&ranks));
     mw_finding_evidence(finding, mw_format("of the CPUs of %s: %s", first, origin));
@@ -313,7 +320,8 @@ static void report(const struct mw_finding_input *in, const struct contest *cont
             named++;
         }
     say_switches(in, &ranks, finding);
-    finding->advice = mw_text_copy(advice_for(place, foreigners > 0, gives_way(process)));
+    finding->advice = mw_text_copy(advice_for(
+        place, foreigners > 0, gives_way(in, (uint32_t)mw_crowd_first(&ranks))));
     mw_crowd_give(&ranks, finding);
     free(names);
     free(where);

@@ -154,7 +154,15 @@ class Command(Placed):
         for starter, settings, origin in (
                 ("orted", ["OMPI_MCA_orte_bound_at_launch=1"], "launcher"),
                 ("mpirun.openmpi", ["OMPI_MCA_orte_bound_at_launch=1", "OMP_PROC_BIND=FALSE"], "launcher"),
-                ("orted", [], "narrowed"), ("bash", ["OMPI_MCA_orte_bound_at_launch=1"], "narrowed"),
+                ("hydra_pmi_proxy", ["HYDRA_USER_PROVIDED_BINDING=1"], "launcher"), ("hydra_pmi_proxy", [], "narrowed"),
+                ("bash", ["HYDRA_USER_PROVIDED_BINDING=1"], "narrowed"),
+                ("slurmstepd", ["SLURM_CPU_BIND_TYPE=mask_cpu:", "SLURM_CPU_BIND_LIST=0x2,0x1,0x4", "SLURM_LOCALID=1"],
+                 "launcher"),
+                ("slurmstepd", ["SLURM_CPU_BIND_TYPE=mask_cpu:", "SLURM_CPU_BIND_LIST=0x2,0x1,0x4", "SLURM_LOCALID=2"],
+                 "narrowed"),
+                ("slurmstepd", ["SLURM_CPU_BIND_TYPE=mask_cpu:", "SLURM_CPU_BIND_LIST=0x1", "SLURM_LOCALID=99"], "narrowed"),
+                ("slurmstepd", ["SLURM_CPU_BIND_TYPE=none", "SLURM_CPU_BIND_LIST=0x1", "SLURM_LOCALID=0"], "narrowed"),
+                ("prted", ["PRTE_LAUNCHED=1"], "narrowed"), ("orted", [], "narrowed"), ("bash", ["OMPI_MCA_orte_bound_at_launch=1"], "narrowed"),
                 ("orted", ["OMPI_MCA_orte_bound_at_launch=1", "OMP_PROC_BIND=close"], "narrowed"),
                 ("orted", ["OMPI_MCA_orte_bound_at_launch=1", "GOMP_CPU_AFFINITY=0"], "narrowed")):
             process = f.openmpi(0, 1)

@@ -44,13 +44,17 @@ class SharedCpu(Placed):
     def test_it_gives_way_already(self):
         """Open MPI's launcher lets ranks yield where it knows of more than there are CPUs."""
         machine = MACHINES["desktop"]
-        for setting in ("OMPI_MCA_mpi_oversubscribe", "OMPI_MCA_mpi_yield_when_idle"):
+        asked = "OMPI_MCA_mpi_yield_when_idle"
+        for facts, gives_way in (([("env", "OMPI_MCA_mpi_oversubscribe", "1")], True), ([("env", asked, "1")], True),
+                                 ([("parameter", asked, "true")], True), ([("parameter", asked, "0")], False),
+                                 ([("env", asked, "0"), ("parameter.override", asked, "1")], True),
+                                 ([("env", asked, "0"), ("parameter", asked, "1")], False)):
             ranks = on_one_node(machine, [machine.cpus()] * 9)
             for process in ranks:
-                f.facts(process, ("env", setting, "1"))
+                f.facts(process, *facts)
             finding = self.only(local(ranks), "shared-cpu")
             self.says(finding, "Start no more ranks")
-            self.assertNotIn("mpi_yield_when_idle", finding["advice"])
+            self.assertEqual("mpi_yield_when_idle 1" in finding["advice"], not gives_way, facts)
 
     def used(self, masks, *shares):
         """Ranks that used so many percent of a processor between their looks."""

@@ -137,6 +137,36 @@ def bound_by_the_launcher(mpi, folder):
         same(cpus(process, "parent_cpus"), HERE, "the launcher's")
 
 
+@mpi_test(variants=("nobody", "launcher", "wrapper", "script", "openmp"))
+def who_bound_them(mpi, folder, who):
+    """As the report's section says, of real jobs."""
+    two_processors()
+    with open("/sys/devices/system/cpu/online") as file:
+        if len(HERE) != sum(part.count("-") and int(part.split("-")[1]) - int(part.split("-")[0]) + 1 or 1
+                            for part in file.read().strip().split(",")):
+            raise Skip("this process may not use all processors")
+    last, env = str(HERE[-1]), {}
+    line, expected = launcher(mpi), "narrowed"
+    if who == "nobody":
+        expected = "none"
+    elif who == "launcher":
+        line, expected = binding(mpi, folder), "launcher"
+    elif who == "wrapper":  # becomes the program
+        line += ["sh", "-c", 'exec taskset -c %s "$@"' % last, "sh"]
+    elif who == "script":  # stays, and is bound itself
+        line += ["sh", "-c", 'taskset -pc %s $$ > script.log; "$@"; exit $?' % last, "sh"]
+        expected = "inherited"
+    else:
+        env = {"OMP_PROC_BIND": "true"}
+    program = mpi.build("seconds.c", "-Wl,--no-as-needed", "-lgomp", name="seconds_openmp")
+    path = os.path.join(folder, "job.mpiw")
+    line += ["env", "LD_PRELOAD=%s" % mpi.library(), program, "0"]
+    command(line, folder, env=dict(env, MPIWATCH_OUT=path)).expect(0)
+    shown = command([setting("MW_CLI"), "placement", "-f", "json", path], folder).expect(0).stdout
+    found = json.loads(shown)["placement"]["ranks"]
+    same([rank["origin"] for rank in found], [expected] * 2, "who bound the ranks")
+
+
 @mpi_test
 def within_a_cpuset(mpi, folder):
     two_processors()
