@@ -83,8 +83,9 @@ static void add_ranks(const struct mw_finding_input *in, struct contest *contest
 /* What processes of others took of a set of CPUs. */
 struct demand {
     struct mw_cpus cpus;
-    uint64_t busy; /* percent of a processor */
-    size_t seats;  /* that were given to takers */
+    uint64_t busy;        /* percent of a processor */
+    size_t wanted, seats; /* processors; seats: that were given to takers */
+    int counts;           /* what is wanted here, or of a set around it, is wanted by these, too */
 };
 struct demands {
     MW_VECTOR(struct demand) list;
@@ -104,6 +105,34 @@ static struct demand *demand_for(struct demands *demands, const struct mw_cpus *
 static size_t seats_for(uint64_t busy)
 {
     return (size_t)((busy + 100 - BUSY_MIN) / 100);
+}
+
+static int demand_compare(const void *left, const void *right)
+{
+    const struct demand *a = left, *b = right;
+    size_t one = mw_cpus_count(&a->cpus), other = mw_cpus_count(&b->cpus);
+    return (one > other) - (one < other);
+}
+
+/* Sets lie within others: what was taken of a set is all that was taken within it, and processors that
+ * are wanted for sets within it are not wanted again. */
+static void demands_settle(struct demands *demands)
+{
+    struct demand *at = demands->list.at;
+    if (demands->list.count)
+        qsort(at, demands->list.count, sizeof(at[0]), demand_compare);
+    for (size_t i = 0; i < demands->list.count; i++) {
+        uint64_t busy = 0;
+        size_t given = 0;
+        for (size_t j = 0; j <= i; j++)
+            if (mw_cpus_within(&at[j].cpus, &at[i].cpus)) {
+                busy += at[j].busy;
+                given += at[j].wanted;
+            }
+        at[i].wanted = seats_for(busy) > given ? seats_for(busy) - given : 0;
+        for (size_t j = 0; at[i].wanted && j <= i; j++)
+            at[j].counts |= mw_cpus_within(&at[j].cpus, &at[i].cpus);
+    }
 }
 
 static struct mw_cpus foreign_cpus(const struct mw_foreign *foreign)
@@ -151,11 +180,11 @@ static void add_foreigner(struct contest *contest, struct demands *demands, uint
 {
     struct mw_cpus cpus = foreign_cpus(foreign);
     struct demand *demand = mw_cpus_count(&cpus) ? demand_for(demands, &cpus) : NULL;
-    if (!demand || !seats_for(demand->busy) || contest->takers.count >= TAKERS_MAX) {
+    if (!demand || !demand->counts || contest->takers.count >= TAKERS_MAX) {
         mw_cpus_free(&cpus);
         return;
     }
-    size_t left = seats_for(demand->busy) - demand->seats, most = (foreign->busy + 99) / 100;
+    size_t left = demand->wanted - demand->seats, most = (foreign->busy + 99) / 100;
     size_t seats = most < left ? most : left;
     demand->seats += seats;
     *mw_vector_add(&contest->takers) = (struct taker){process, foreign, cpus, seats};
@@ -170,6 +199,7 @@ static void add_foreigners(const struct mw_finding_input *in, struct contest *co
     for (size_t i = 0; i < last->foreign_count; i++)
         if (is_other(in, contest, process, &last->foreign[i]))
             demand_add(&demands, &last->foreign[i]);
+    demands_settle(&demands);
     for (size_t i = 0; i < last->foreign_count; i++)
         if (is_other(in, contest, process, &last->foreign[i]))
             add_foreigner(contest, &demands, process, &last->foreign[i]);

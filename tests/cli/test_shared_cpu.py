@@ -167,6 +167,29 @@ class SharedCpu(Placed):
         self.says(finding, "with 2 busy processes of others", "process 7 (make)", "process 8 (make)")
         self.none(self.several([[0], [1]], 10, 19))
 
+    def test_they_add_up_in_sets_within_others(self):
+        machine = MACHINES["desktop"]
+
+        def job(*others):
+            ranks = on_one_node(machine, [[0], [1], [3]])  # whom the wider set does not hold
+            p.look(ranks[0], [0], when=3, time=8 * b.SECOND + 1, parent=machine.cpus(), foreign=[
+                {"pid": 7 + n, "name": "spinner", "cpu": 1 + min(cpus), "busy": busy, "same_user": 1, "parent": 1,
+                 "cpus": runs(cpus)} for n, (cpus, busy) in enumerate(others)])
+            return local(ranks)
+
+        self.none(job(([0], 20)))
+        self.none(job(([0, 1], 29)))
+        finding = self.only(job(([0], 20), ([0, 1], 20)), "shared-cpu")  # neither is worth a processor
+        self.says(finding, "with 2 busy processes of others", "process 7 ", "process 8 ")
+        self.none(job(([0], 20), ([1], 20)))  # these do not add up
+        self.only(job(([0], 20), ([1], 20), ([0, 1], 25)), "shared-cpu")
+        # One of 60 % on CPU 0 has one; with as much on CPUs 0 and 2 they want no more than that in all.
+        ranks = on_one_node(machine, [[1], [1, 2], [3]])
+        p.look(ranks[0], [1], when=3, time=8 * b.SECOND + 1, parent=machine.cpus(), foreign=[
+            {"pid": 7, "name": "x", "cpu": 1, "busy": 60, "parent": 1, "cpus": runs([0])},
+            {"pid": 8, "name": "y", "cpu": 1, "busy": 60, "parent": 1, "cpus": runs([0, 2])}])
+        self.none(local(ranks))
+
     def test_more_demand_than_cpus(self):
         """Nobody is bound: only what does not fit in sum is a finding."""
         every = MACHINES["desktop"].cpus()  # 8
