@@ -9,7 +9,7 @@ PATH=/usr/bin:/bin:/usr/sbin:/sbin:$PATH
 export PATH
 
 mw_packages_build="gcc libc6-dev meson ninja-build pkg-config python3 libzstd-dev libxxhash-dev
-    uthash-dev libdw-dev libelf-dev libjansson-dev libsmartcols-dev libunwind-dev"
+    uthash-dev libdw-dev libelf-dev libjansson-dev libsmartcols-dev libsqlite3-dev libunwind-dev"
 mw_packages_run="openmpi-bin libopenmpi-dev"
 mw_packages_test="libcmocka-dev mpich libmpich-dev g++ gfortran clang python3-mpi4py
     python3-jsonschema python3-zstandard python3-xxhash scdoc strace binutils util-linux gdb

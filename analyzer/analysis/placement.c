@@ -6,10 +6,10 @@
 #include <string.h>
 #include <strings.h>
 
-#include "analyzer/analysis/launchers.h"
 #include "analyzer/analysis/transports.h"
 #include "analyzer/model/endpoints.h"
 #include "analyzer/model/seats.h"
+#include "trace/launchers.h"
 
 const char *mw_mask_origin_word(enum mw_mask_origin origin)
 {
@@ -91,7 +91,7 @@ static int launcher_bound(const struct mw_process *process, const struct mw_plac
                           const struct mw_cpus *mask)
 {
     const char *value;
-    if (!mw_launcher_named(first->parent) || mw_mask_variable(process, &value))
+    if (!mw_is_launcher(first->parent) || mw_mask_variable(process, &value))
         return 0;
     return !strcmp(mw_process_fact(process, "env", "OMPI_MCA_orte_bound_at_launch"), "1") ||
            !strcmp(mw_process_fact(process, "env", "HYDRA_USER_PROVIDED_BINDING"), "1") ||

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A series of positive values as at most MW_TRAIL_BLOCKS blocks of equally many, in their order:
- * where there would be more, two become one. A block is known by its geometric mean, which one value
- * out of many does not spoil. Two runs of one thing are set against each other by these. Constant
- * memory; one trail, one thread.
+ * where there would be more, two become one. A block is known by its geometric mean, which one
+ * value out of many does not spoil. Two runs of one thing are set against each other by these.
+ * Constant memory; one trail, one thread.
  */
 #ifndef MW_ANALYSIS_TRAIL_H
 #define MW_ANALYSIS_TRAIL_H

@@ -6,15 +6,16 @@
 #include <stdlib.h>
 
 #include "analyzer/cmd/analysis.h"
+#include "analyzer/cmd/baseline.h"
 #include "analyzer/cmd/command.h"
 #include "analyzer/findings/expectation.h"
+#include "analyzer/regression/judgement.h"
 #include "analyzer/render/doc.h"
 #include "analyzer/render/findings.h"
 #include "analyzer/render/json.h"
 #include "analyzer/render/progress.h"
 #include "analyzer/render/text.h"
 
-#define EXIT_CANNOT_TELL    125 /* git bisect run skips the commit */
 #define DEFAULT_EXPECTATION "no-finding>=warning"
 
 enum format { TEXT, JSON };
@@ -24,11 +25,20 @@ struct options {
     struct mw_view_options view;
     MW_VECTOR(struct mw_expectation) expectations;
     MW_VECTOR(struct mw_judgement) judgements; /* of each */
+    struct mw_paths baseline;
+    double threshold;
+    char *against; /* the expectation that comes of a baseline; NULL */
 };
 
 static const struct argp_option option_list[] = {
     {"expect", 'e', "EXPECTATION", 0,
      "what must hold, may be given several times (default: " DEFAULT_EXPECTATION ")", 0},
+    {"baseline", 'b', "FILE", 0,
+     "a run against which there must be no regression, may be given several times (see "
+     "mpiwatch-compare); each TRACE is then a run of its own",
+     0},
+    {"threshold", 't', "PERCENT", 0,
+     "with --baseline: what is no longer the same speed (default: 5%)", 0},
     {"format", 'f', "FORMAT", 0, "text (the default) or json", 0},
     MW_OPTION_OUTPUT,
     {0},
@@ -55,8 +65,14 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case 'e':
         add_expectation(options, value, state);
         return 0;
+    case 'b':
+        mw_paths_add(&options->baseline, value);
+        return 0;
+    case 't':
+        options->threshold = mw_option_percent(state, "--threshold", value);
+        return 0;
     case ARGP_KEY_END:
-        if (!options->expectations.count)
+        if (!options->expectations.count && !options->baseline.count)
             add_expectation(options, DEFAULT_EXPECTATION, state);
         return 0;
     default:
@@ -88,10 +104,36 @@ static void judge(struct options *options, const struct mw_analysis *analysis)
     struct mw_finding_input in = {.model = analysis->model,
                                   .tally = analysis->tally,
                                   .transports = analysis->transports,
-                                  .settings = analysis->settings};
+                                  .settings = analysis->settings,
+                                  .placements = analysis->placements,
+                                  .exchange = analysis->exchange};
     for (size_t i = 0; i < options->expectations.count; i++)
         *mw_vector_add(&options->judgements) =
             mw_expectation_judge(&options->expectations.at[i], &in, analysis->findings);
+}
+
+/* No regression against the baseline: as if it were an expectation like the others. 0, or -1 when a
+ * run cannot be read (said). */
+static int judge_baseline(struct options *options)
+{
+    struct mw_read_runs base = {0}, fresh = {0};
+    struct mw_compare_options compare = {
+        .threshold = options->threshold, .parts = MW_COMPARE_ALL, .looks = 1};
+    int failed =
+        mw_runs_read(&base, &options->baseline) | mw_runs_read(&fresh, &options->view.paths);
+    if (!failed) {
+        struct mw_comparison *comparison = mw_comparison_create(base.runs, fresh.runs, &compare);
+        options->against =
+            options->baseline.count > 1
+                ? mw_format("no regression against %zu runs", options->baseline.count)
+                : mw_format("no regression against %s", options->baseline.at[0]);
+        mw_vector_add(&options->expectations)->text = options->against;
+        *mw_vector_add(&options->judgements) = mw_comparison_judge(comparison);
+        mw_comparison_free(comparison);
+    }
+    mw_runs_free(&base);
+    mw_runs_free(&fresh);
+    return failed;
 }
 
 /* One that definitely fails beats any that cannot be judged. */
@@ -112,7 +154,7 @@ static int exit_code(enum mw_verdict verdict)
 {
     return verdict == MW_HOLDS   ? MW_EXIT_OK
            : verdict == MW_FAILS ? MW_EXIT_FAILED
-                                 : EXIT_CANNOT_TELL;
+                                 : MW_EXIT_CANNOT_TELL;
 }
 
 static json_t *build_document(const struct options *options, const struct mw_analysis *analysis)
@@ -164,7 +206,7 @@ static int write_result(const struct options *options, const struct mw_analysis 
 {
     struct mw_output output;
     if (mw_output_open(&output, options->view.output, 0))
-        return EXIT_CANNOT_TELL;
+        return MW_EXIT_CANNOT_TELL;
     json_t *document = build_document(options, analysis);
     if (options->view.format == JSON)
         mw_json_write(document, output.stream);
@@ -173,7 +215,7 @@ static int write_result(const struct options *options, const struct mw_analysis 
     json_decref(document);
     /* who cannot read the answer must not take it for one */
     return mw_output_close(&output, 0, 1) == MW_EXIT_OK ? exit_code(verdict_of(options))
-                                                        : EXIT_CANNOT_TELL;
+                                                        : MW_EXIT_CANNOT_TELL;
 }
 
 static void options_free(struct options *options)
@@ -184,6 +226,8 @@ static void options_free(struct options *options)
         mw_judgement_free(&options->judgements.at[i]);
     free(options->expectations.at);
     free(options->judgements.at);
+    free(options->baseline.at);
+    free(options->against);
     free(options->view.paths.at);
 }
 
@@ -198,16 +242,17 @@ static const struct argp parser = {
 
 static int run(int argc, char **argv)
 {
-    struct options options = {.view = {.formats = formats}};
-    int status = EXIT_CANNOT_TELL;
+    struct options options = {.view = {.formats = formats}, .threshold = MW_THRESHOLD};
+    int status = MW_EXIT_CANNOT_TELL;
     argp_parse(&parser, argc, argv, 0, NULL, &options);
     struct mw_analysis *analysis = NULL;
     if (!mw_command_readable(&options.view.paths, MW_OPEN_RESIDUE))
         analysis = mw_analysis_open(&options.view.paths, MW_ANALYSIS_FINDINGS);
     if (analysis) {
         judge(&options, analysis);
+        int unreadable = options.baseline.count && judge_baseline(&options);
         mw_progress_end();
-        status = write_result(&options, analysis);
+        status = unreadable ? MW_EXIT_CANNOT_TELL : write_result(&options, analysis);
     }
     mw_analysis_close(analysis);
     options_free(&options);

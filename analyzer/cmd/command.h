@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A subcommand of mpiwatch, and what subcommands share: opening traces with errors said in one
- * line, output files. Main thread only. Exit codes: 0 done, 1 cannot do it, 129 wrong usage.
+ * line, output files. Main thread only. Exit codes: 0 done, 1 cannot do it, 129 wrong usage; of
+ * those that judge 1 is the verdict, and 125 that there is none.
  */
 #ifndef MW_CMD_COMMAND_H
 #define MW_CMD_COMMAND_H
@@ -11,9 +12,10 @@
 #include "analyzer/cmd/options.h"
 #include "mpiwatch/trace.h"
 
-#define MW_EXIT_OK     0
-#define MW_EXIT_FAILED 1
-#define MW_EXIT_USAGE  129
+#define MW_EXIT_OK          0
+#define MW_EXIT_FAILED      1
+#define MW_EXIT_USAGE       129
+#define MW_EXIT_CANNOT_TELL 125 /* of those that judge: git bisect run skips the commit */
 
 struct mw_command {
     const char *name, *summary;
@@ -21,11 +23,13 @@ struct mw_command {
     const struct argp *parser;
     /* For the completion: the words of --format, and those of any other option (NULL: any text). */
     const char *const *formats, *const *(*values)(int key);
+    const char *const *actions; /* the words that the first argument may be; NULL: any text */
 };
 
 extern const struct mw_command mw_command_info, mw_command_report, mw_command_matrix,
     mw_command_dump, mw_command_run, mw_command_pack, mw_command_collect, mw_command_anonymize,
-    mw_command_transports, mw_command_check, mw_command_placement, mw_command_waits;
+    mw_command_transports, mw_command_check, mw_command_compare, mw_command_placement,
+    mw_command_waits, mw_command_history;
 /* All of them, NULL-terminated, in the order of --help. */
 extern const struct mw_command *const mw_commands[];
 const struct mw_command *mw_command_find(const char *name); /* or NULL */

@@ -8,6 +8,8 @@ const struct mw_command *const mw_commands[] = {
     &mw_command_run,
     &mw_command_report,
     &mw_command_check,
+    &mw_command_compare,
+    &mw_command_history,
     &mw_command_transports,
     &mw_command_placement,
     &mw_command_matrix,

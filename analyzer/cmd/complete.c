@@ -135,6 +135,8 @@ static void print_last(const struct line *line, const char *last, FILE *out)
     } else if (!line->only_arguments && last[0] == '-') {
         print_options(line->command->parser->options, out);
         print_options(argp_options, out);
+    } else if (line->command->actions && !line->arguments) {
+        print_words("", line->command->actions, out);
     } else {
         int starts = line->command == &mw_command_run && !line->arguments;
         fputs(starts ? ":commands\n" : ":paths\n", out);

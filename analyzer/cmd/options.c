@@ -71,6 +71,20 @@ long mw_option_number(struct argp_state *state, const char *option, const char *
     return value;
 }
 
+double mw_option_percent(struct argp_state *state, const char *option, const char *text)
+{
+    char *end;
+    errno = 0;
+    double percent = strtod(text, &end);
+    if (*end == '%')
+        end++;
+    if (end == text || *end || errno || !(percent > 0) || percent > 1000) {
+        argp_error(state, "%s: \"%s\" is no percentage above 0, as 5%%", option, text);
+        exit(MW_EXIT_USAGE);
+    }
+    return percent / 100;
+}
+
 struct mw_rank_id mw_option_rank(struct argp_state *state, const char *option, const char *text)
 {
     struct mw_rank_id id;

@@ -40,6 +40,8 @@ int mw_option_word(struct argp_state *state, const char *option, const char *wor
                    const char *const *known);
 /* A whole number of at least `least`, or a usage error. */
 long mw_option_number(struct argp_state *state, const char *option, const char *text, long least);
+/* "5%" or "5" as 0.05, above 0, or a usage error. */
+double mw_option_percent(struct argp_state *state, const char *option, const char *text);
 /* A rank as reports name it, "3" or "2:3", or a usage error. */
 struct mw_rank_id mw_option_rank(struct argp_state *state, const char *option, const char *text);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reads expectations (expectation.h); expectation_judge.c judges them. */
-#include "analyzer/findings/expectation.h"
+#include "analyzer/findings/expectation_parts.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,11 +16,14 @@ const char *const mw_expectation_grammar[] = {
     "finding=ID                   at least one of that rule",
     "ranks=N                      so many ranks were recorded",
     "ended=HOW                    every rank ended so: MPI_Finalize, exit, abort",
+    "bandwidth(CONDITION, ...) >= RATE    each pair and size that was measured; RATE as 20GB/s",
+    "throughput(CONDITION, ...) >= RATE   the same of what the program got",
+    "latency(CONDITION, ...) <= TIME      the same of the median latency; TIME as 2us",
+    "    CONDITION: intra-node, inter-node, a size as >=1MiB, transport=NAME",
     NULL,
 };
 
-/* If `text` begins with `beginning`, what comes behind it. */
-static const char *behind(const char *text, const char *beginning)
+const char *mw_behind(const char *text, const char *beginning)
 {
     size_t length = strlen(beginning);
     return strncmp(text, beginning, length) ? NULL : text + length;
@@ -48,13 +51,14 @@ static int parse_names(struct mw_expectation *expectation, const char *list, cha
 
 static int parse_transport(struct mw_expectation *expectation, const char *rest, char **error)
 {
-    const char *inside = behind(rest, "[intra-node]"), *between = behind(rest, "[inter-node]");
+    const char *inside = mw_behind(rest, "[intra-node]"),
+               *between = mw_behind(rest, "[inter-node]");
     expectation->where = inside ? MW_WHERE_NODE : between ? MW_WHERE_NETWORK : MW_WHERE_UNKNOWN;
     rest = inside ? inside : between ? between : rest;
-    const char *names = behind(rest, "=");
+    const char *names = mw_behind(rest, "=");
     expectation->kind = names ? MW_EXPECT_TRANSPORT : MW_EXPECT_NOT_TRANSPORT;
     if (!names)
-        names = behind(rest, "!=");
+        names = mw_behind(rest, "!=");
     if (!names)
         return complain(error,
                         mw_format("\"%s\" is no expectation that is known", expectation->text));
@@ -82,7 +86,7 @@ static int parse_rule(struct mw_expectation *expectation, const char *id, char *
 
 static int parse_no_finding(struct mw_expectation *expectation, const char *rest, char **error)
 {
-    const char *id = behind(rest, "="), *least = behind(rest, ">=");
+    const char *id = mw_behind(rest, "="), *least = mw_behind(rest, ">=");
     expectation->kind = MW_EXPECT_NO_FINDING;
     expectation->severity = MW_NOTICE;
     if (id)
@@ -130,19 +134,21 @@ int mw_expectation_parse(const char *text, struct mw_expectation *expectation, c
 {
     const char *rest;
     *expectation = (struct mw_expectation){.text = text};
-    if ((rest = behind(text, "transport")))
+    if ((rest = mw_behind(text, "transport")))
         return parse_transport(expectation, rest, error);
-    if ((rest = behind(text, "no-finding")))
+    if ((rest = mw_behind(text, "no-finding")))
         return parse_no_finding(expectation, rest, error);
-    if ((rest = behind(text, "finding="))) {
+    if ((rest = mw_behind(text, "finding="))) {
         expectation->kind = MW_EXPECT_FINDING;
         return parse_rule(expectation, rest, error);
     }
-    if ((rest = behind(text, "ranks=")))
+    if ((rest = mw_behind(text, "ranks=")))
         return parse_ranks(expectation, rest, error);
-    if ((rest = behind(text, "ended=")))
+    if ((rest = mw_behind(text, "ended=")))
         return parse_ended(expectation, rest, error);
-    return complain(error, mw_format("\"%s\" is no expectation that is known", text));
+    int speed = mw_expectation_speed_parse(text, expectation, error);
+    return speed <= 0 ? speed
+                      : complain(error, mw_format("\"%s\" is no expectation that is known", text));
 }
 
 void mw_expectation_free(struct mw_expectation *expectation)

@@ -18,6 +18,14 @@ enum mw_expectation_kind {
     MW_EXPECT_FINDING,
     MW_EXPECT_RANKS,
     MW_EXPECT_ENDED,
+    MW_EXPECT_SPEED,
+};
+
+enum mw_speed_metric {
+    MW_SPEED_BANDWIDTH,
+    MW_SPEED_THROUGHPUT,
+    MW_SPEED_LATENCY,
+    MW_SPEED_METRICS
 };
 
 struct mw_expectation {
@@ -27,6 +35,12 @@ struct mw_expectation {
     MW_VECTOR(char *) names;   /* of transports; the one of a rule or of an end */
     enum mw_severity severity; /* NO_FINDING: from which on */
     int64_t ranks;
+    /* SPEED: */
+    enum mw_speed_metric metric;
+    int distance;                /* enum mw_distance; -1: any */
+    uint64_t size_from, size_to; /* bytes, both included */
+    int at_least, or_equal;      /* the limit is the least or the most; it may be reached */
+    double limit;                /* bytes per second, seconds */
 };
 
 /* 0, or -1 with what is wrong in *error, newly allocated. */

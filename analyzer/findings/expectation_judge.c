@@ -10,7 +10,7 @@
 #include "analyzer/analysis/transport_totals.h"
 #include "analyzer/base/number.h"
 #include "analyzer/findings/crowd.h"
-#include "analyzer/findings/expectation.h"
+#include "analyzer/findings/expectation_parts.h"
 #include "analyzer/findings/used.h"
 #include "analyzer/findings/whole.h"
 #include "analyzer/model/labels.h"
@@ -77,7 +77,7 @@ static int name_is(const char *name, const struct mw_way *way)
     return 0;
 }
 
-static int way_is_named(const struct mw_expectation *expectation, const struct mw_way *way)
+int mw_expectation_names(const struct mw_expectation *expectation, const struct mw_way *way)
 {
     for (size_t i = 0; i < expectation->names.count; i++)
         if (name_is(expectation->names.at[i], way))
@@ -97,7 +97,7 @@ static void look_at_pair(const struct mw_expectation *expectation,
         if (!route->messages && route->carried <= CONTROL_BYTES)
             continue;
         known = 1;
-        if (way_is_named(expectation, way) == wanted)
+        if (mw_expectation_names(expectation, way) == wanted)
             continue;
         struct way_count *count = &seen->by_way[route->way];
         if (count->pairs < PAIRS_SHOWN)
@@ -163,10 +163,10 @@ static void say_unknown(const struct mw_finding_input *in, const struct pairs_se
 {
     const struct mw_pair_transport *pair = &in->transports->pairs.at[seen->first_unknown];
     char *ranks = pair_words(in, pair);
-    reason(judgement, mw_format("the transport of %" PRIu64 " of %" PRIu64
-                                " pairs is not known (%s: %s)",
-                                seen->unknown, seen->judged, ranks,
-                                pair->unknown ? pair->unknown : "nothing was seen of it"));
+    reason(judgement,
+           mw_format("the transport of %" PRIu64 " of %" PRIu64 " pairs is not known (%s: %s)",
+                     seen->unknown, seen->judged, ranks,
+                     pair->unknown ? pair->unknown : "nothing was seen of it"));
     free(ranks);
 }
 
@@ -321,6 +321,16 @@ static struct mw_judgement judge_ended(const struct mw_expectation *expectation,
     return judgement;
 }
 
+static struct mw_judgement judge_speed(const struct mw_expectation *expectation,
+                                       const struct mw_finding_input *in)
+{
+    struct mw_judgement judgement = mw_expectation_speed_judge(expectation, in);
+    if (judgement.verdict != MW_HOLDS)
+        return judgement;
+    doubt(in, &judgement);
+    return settled(judgement, MW_HOLDS);
+}
+
 struct mw_judgement mw_expectation_judge(const struct mw_expectation *expectation,
                                          const struct mw_finding_input *in,
                                          const struct mw_findings *findings)
@@ -335,6 +345,8 @@ struct mw_judgement mw_expectation_judge(const struct mw_expectation *expectatio
         return judge_finding(expectation, in, findings);
     case MW_EXPECT_RANKS:
         return judge_ranks(expectation, in);
+    case MW_EXPECT_SPEED:
+        return judge_speed(expectation, in);
     default:
         return judge_ended(expectation, in);
     }

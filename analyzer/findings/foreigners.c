@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tells the job's own processes from those of others (foreigners.h). */
 #include "analyzer/findings/foreigners.h"
+#include "trace/launchers.h"
 
 #include <string.h>
 
-#include "analyzer/analysis/launchers.h"
 
 #define NAME_MAX_KERNEL 15 /* bytes of a name that the kernel keeps */
 
@@ -19,7 +19,7 @@ static int shares_numbers(const struct mw_model *model, uint32_t a, uint32_t b)
 static int has_launcher(const struct mw_process *process)
 {
     return process->ppid > 1 || (process->ppid == 1 && process->placement_count &&
-                                 mw_launcher_named(process->placements[0].parent));
+                                 mw_is_launcher(process->placements[0].parent));
 }
 
 static int number_is_ours(const struct mw_model *model, uint32_t seer, uint64_t pid)

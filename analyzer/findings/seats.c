@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "analyzer/analysis/exchange.h"
-#include "analyzer/analysis/launchers.h"
 #include "analyzer/findings/words.h"
+#include "trace/launchers.h"
 
 #define SPAN_MIN    1000000000 /* ns */
 #define TICK_NS     10000000.0
@@ -90,7 +90,7 @@ char *mw_origin_words(const struct mw_finding_input *in, uint32_t process)
     case MW_MASK_NARROWED:
         return narrowed_words(mw_trace_process(in->model->trace, process), who);
     case MW_MASK_INHERITED:
-        return mw_launcher_named(parent)
+        return mw_is_launcher(parent)
                    ? mw_format("it has them from its launcher %s: taskset, a batch system or a "
                                "script did that before",
                                who)

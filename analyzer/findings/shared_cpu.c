@@ -10,12 +10,12 @@
 #include <string.h>
 #include <strings.h>
 
-#include "analyzer/analysis/launchers.h"
 #include "analyzer/analysis/settings.h"
 #include "analyzer/findings/foreigners.h"
 #include "analyzer/findings/seats.h"
 #include "analyzer/findings/words.h"
 #include "analyzer/model/endpoints.h"
+#include "trace/launchers.h"
 
 #define BUSY_MIN    30         /* percent of a processor that foreign processes used in sum */
 #define ROAMING_MIN 50         /* percent, of one that may go wherever ranks are */
@@ -269,7 +269,7 @@ static int gives_way(const struct mw_finding_input *in, uint32_t process)
 
 static const char *advice_for(const struct mw_rank_place *place, int foreigners, int yields)
 {
-    int launched = mw_launcher_named(place->first->parent);
+    int launched = mw_is_launcher(place->first->parent);
     if (foreigners)
         return "End what does not belong there (an earlier run's left-over processes?), or take "
                "other "

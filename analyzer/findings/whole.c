@@ -36,9 +36,8 @@ char *mw_bad_ends_words(const struct mw_model *model)
         return NULL;
     char *who = mw_process_words(model, (uint32_t)first);
     const char *how = bad_end(mw_trace_process(model->trace, first));
-    char *words = bad == 1
-                      ? mw_format("%s %s", who, how)
-                      : mw_format("%s %s, and %zu more did not end well", who, how, bad - 1);
+    char *words = bad == 1 ? mw_format("%s %s", who, how)
+                           : mw_format("%s %s, and %zu more did not end well", who, how, bad - 1);
     free(who);
     return words;
 }

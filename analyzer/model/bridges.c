@@ -12,21 +12,30 @@
 #define SLACK_NEAR 0.001 /* seconds by which two readings of one node's clock may differ */
 #define SLACK_FAR  1.0   /* of two nodes' */
 
+struct bridging;
+
 /* One side of a communicator that reaches over worlds, as all its holders tell. */
 struct end {
-    const struct mw_comm *comm;
+    const struct mw_comm *comm, *placed; /* placed: with the ranks in the parent, if any has them */
+    const struct bridging *in;
+    int64_t spawner; /* number of the process that spawned this world; -1 not known */
     const char *host;
     size_t number; /* of the joined one */
     uint32_t world;
     double began, made; /* seconds; NaN not known */
     uint64_t port;
+    uint64_t places; /* hash of the ranks in the parent; 0 not known */
+    uint64_t order;  /* among its like: as COMM.number, or counted here */
 };
 
 struct bridging {
     struct mw_comms *comms;
     uint32_t *same;       /* by number: a smaller one that is the same, or itself */
-    unsigned char *spans; /* by number that `same` leads to: it is several worlds' */
+    unsigned char *spans; /* by number that `same` leads to: it is several worlds', */
+    unsigned char *met;   /* and both sides of a handshake are among them */
     struct end *ends;     /* by number */
+    struct mw_index names;         /* what launchers call processes: */
+    MW_VECTOR(int64_t) name_owner; /* its number; -1: several are called so */
 };
 
 static size_t first_of(const struct bridging *bridging, size_t number)
@@ -43,6 +52,7 @@ static void unite(struct bridging *bridging, size_t a, size_t b)
     size_t least = a < b ? a : b;
     bridging->same[a < b ? b : a] = (uint32_t)least;
     bridging->spans[least] = 1;
+    bridging->met[least] |= bridging->met[a] | bridging->met[b];
 }
 
 static double seconds(const struct mw_process *process, uint64_t time)
@@ -50,10 +60,52 @@ static double seconds(const struct mw_process *process, uint64_t time)
     return time ? mw_process_time_ns(process, time, MW_TIME_REAL) / 1e9 : NAN;
 }
 
+static void names_find(struct bridging *bridging)
+{
+    const struct mw_model *model = bridging->comms->model;
+    for (size_t p = 0; p < model->process_count; p++) {
+        uint64_t name = mw_trace_process(model->trace, p)->name;
+        size_t at = name ? mw_index_put(&bridging->names, name) : 0;
+        if (name && at == bridging->name_owner.count)
+            *mw_vector_add(&bridging->name_owner) = (int64_t)p;
+        else if (name)
+            bridging->name_owner.at[at] = -1;
+    }
+}
+
+static int64_t spawner_of(const struct bridging *bridging, const struct mw_process *process)
+{
+    size_t at = process->spawner ? mw_index_find(&bridging->names, process->spawner) : MW_INDEX_NONE;
+    return at == MW_INDEX_NONE ? -1 : bridging->name_owner.at[at];
+}
+
+/* Counts communicators of one process that are alike but for when they were made. */
+struct orders {
+    struct mw_index index;
+    MW_VECTOR(uint64_t) counts;
+};
+
+/* How many were made before this one of the same parent in the same way: the norm counts that where all of the parent take
+ * part; of those that some of it have made, those of the same members. */
+static uint64_t order_of(struct orders *orders, const struct mw_comm *comm)
+{
+    if (mw_comm_has_parent(comm))
+        return comm->number;
+    uint64_t key = mw_mix(mw_mix(comm->place_hash ^ comm->how) + (uint64_t)comm->parent);
+    size_t at = mw_index_put(&orders->index, key);
+    if (at == orders->counts.count)
+        *mw_vector_add(&orders->counts) = 0;
+    return orders->counts.at[at]++;
+}
+
 /* The processes of a spawned world have their parents since they were initialised. */
 static void end_add(struct end *end, const struct mw_process *process, const struct mw_comm *comm)
 {
     int parent = comm->how == MW_COMM_PARENT;
+    if (comm->place_runs && !end->placed->place_runs)
+        end->placed = comm;
+    if (comm->place_hash)
+        end->places = comm->place_hash;
     end->began = fmin(end->began, seconds(process, parent ? process->began : comm->began));
     end->made = fmax(end->made, seconds(process, parent ? process->init_end : comm->made));
     if (comm->port)
@@ -64,16 +116,28 @@ static void ends_find(struct bridging *bridging)
 {
     const struct mw_comms *comms = bridging->comms;
     for (size_t i = 0; i < comms->joined.count; i++)
-        bridging->ends[i] = (struct end){
-            .comm = comms->joined.at[i].sample, .number = i, .host = "", .began = NAN, .made = NAN};
+        bridging->ends[i] = (struct end){.comm = comms->joined.at[i].sample,
+                                         .placed = comms->joined.at[i].sample,
+                                         .in = bridging,
+                                         .spawner = -1,
+                                         .number = i,
+                                         .host = "",
+                                         .began = NAN,
+                                         .made = NAN};
     for (size_t p = 0; p < comms->model->process_count; p++) {
         const struct mw_process *process = mw_trace_process(comms->model->trace, p);
+        struct orders orders = {0};
         for (size_t c = 0; c < process->comm_count; c++) {
             struct end *end = &bridging->ends[comms->by_process[p][c]];
             end->world = comms->model->process_world[p];
             end->host = process->host;
+            end->order = order_of(&orders, &process->comms[c]);
+            if (end->spawner < 0)
+                end->spawner = spawner_of(bridging, process);
             end_add(end, process, &process->comms[c]);
         }
+        mw_index_free(&orders.index);
+        free(orders.counts.at);
     }
 }
 
@@ -88,6 +152,16 @@ static int sizes_mirror(const struct end *a, const struct end *b)
 static int holds(double from, double to, double time, double slack)
 {
     return !(time < from - slack) && !(time > to + slack); /* NaN: may be */
+}
+
+static int is_held_by(const struct end *end, size_t process)
+{
+    const struct mw_comms *comms = end->in->comms;
+    size_t count = mw_trace_process(comms->model->trace, process)->comm_count;
+    for (size_t c = 0; c < count; c++)
+        if (first_of(end->in, comms->by_process[process][c]) == first_of(end->in, end->number))
+            return 1;
+    return 0;
 }
 
 /* Both ends of one handshake: the second call began before the first ended, and so the other way
@@ -124,7 +198,11 @@ static int handshake_fits(const struct end *a, const struct end *b)
     if (a->world == b->world || counterpart(a->comm->how) != b->comm->how || !sizes_mirror(a, b) ||
         (a->port && b->port && a->port != b->port))
         return 0;
-    return a->comm->how == MW_COMM_PARENT ? times_fit(b, a) : times_fit(a, b);
+    const struct end *spawn = b->comm->how == MW_COMM_PARENT ? a : b, *parent = spawn == a ? b : a;
+    if (parent->comm->how == MW_COMM_PARENT && parent->spawner >= 0 &&
+        !is_held_by(spawn, (size_t)parent->spawner))
+        return 0; /* the launcher has told who it was */
+    return times_fit(spawn, parent);
 }
 
 /* The member that stands `at` places behind the start of a run. */
@@ -174,7 +252,7 @@ static int derived_fits(const struct end *a, const struct end *b)
 /* Ends of which any two may belong together. */
 struct group {
     MW_VECTOR(const struct end *) ends;
-    int (*fits)(const struct end *a, const struct end *b);
+    int (*fits)(const struct end *a, const struct end *b); /* NULL: by their places all do */
     unsigned *choices; /* by end: others that it may belong to; 0 where it is done */
     int whole;         /* each has its other end among them */
 };
@@ -215,6 +293,8 @@ static int group_join(struct bridging *bridging, struct group *group)
             if (a == b || (group->choices[b] > 1 && !group->whole))
                 continue;
             unite(bridging, group->ends.at[a]->number, group->ends.at[b]->number);
+            if (group->fits == handshake_fits)
+                bridging->met[first_of(bridging, group->ends.at[a]->number)] = 1;
             group_settle(group, a, b);
             joined = again = 1;
         }
@@ -225,7 +305,7 @@ static int group_join(struct bridging *bridging, struct group *group)
 /* More than two worlds' sides of what one call made: each fits each. */
 static int group_unite_all(struct bridging *bridging, const struct group *group)
 {
-    if (group->fits != derived_fits)
+    if (group->fits == handshake_fits)
         return 0;
     for (size_t i = 0; i < group->ends.count; i++)
         if (group->choices[i] + 1 != group->ends.count)
@@ -235,11 +315,31 @@ static int group_unite_all(struct bridging *bridging, const struct group *group)
     return 1;
 }
 
+/* Made of one communicator by one call, of the same members: these have ranks in it that all worlds know. */
+static int group_unite_placed(struct bridging *bridging, const struct group *group)
+{
+    const struct end *const *ends = group->ends.at;
+    int joined = 0;
+    for (size_t a = 0; a < group->ends.count; a++)
+        for (size_t b = 0; b < a; b++)
+            if (ends[a]->world == ends[b]->world)
+                return 0; /* two calls that cannot be told apart */
+    for (size_t a = 1; a < group->ends.count; a++) {
+        if (first_of(bridging, ends[a]->number) == first_of(bridging, ends[0]->number))
+            continue;
+        unite(bridging, ends[0]->number, ends[a]->number);
+        joined = 1;
+    }
+    return joined;
+}
+
 static int group_work(struct bridging *bridging, struct group *group)
 {
     size_t count = group->ends.count;
     int joined = 0;
-    if (count >= 2 && count <= GROUP_MOST) {
+    if (count >= 2 && count <= GROUP_MOST && !group->fits) {
+        joined = group_unite_placed(bridging, group);
+    } else if (count >= 2 && count <= GROUP_MOST) {
         group->choices = mw_alloc(count, sizeof(group->choices[0]));
         for (size_t a = 0; a < count; a++)
             for (size_t b = 0; b < count; b++)
@@ -300,39 +400,42 @@ static int never(const struct group *group)
     return 0;
 }
 
-static void join_handshakes(struct bridging *bridging)
+/* Of worlds that have found each other and do this together, one speaks for all. */
+static int join_handshakes(struct bridging *bridging)
 {
     struct groups groups = {0};
     for (size_t i = 0; i < bridging->comms->joined.count; i++) {
         const struct mw_comm *comm = bridging->ends[i].comm;
         enum mw_comm_how how = comm->how, other = counterpart(how);
         uint64_t least = comm->size < comm->remote_size ? comm->size : comm->remote_size;
-        if (other != MW_COMM_FOUND)
+        if (other != MW_COMM_FOUND && first_of(bridging, i) == i && !bridging->met[i])
             groups_add(&groups,
                        mw_mix(mw_mix((uint64_t)(how < other ? how : other)) ^ least) + comm->size +
                            comm->remote_size,
                        &bridging->ends[i]);
     }
-    groups_work(bridging, &groups, handshake_fits, kinds_balance);
+    return groups_work(bridging, &groups, handshake_fits, kinds_balance);
 }
 
 /* Made by the same call on a communicator that is joined. */
 static int join_derived(struct bridging *bridging)
 {
     const struct mw_comms *comms = bridging->comms;
-    struct groups groups = {0};
+    struct groups placed = {0}, others = {0};
     for (size_t i = 0; i < comms->joined.count; i++) {
         const struct mw_joined_comm *joined = &comms->joined.at[i];
-        if (joined->parent < 0 || bridging->spans[first_of(bridging, i)])
+        const struct end *end = &bridging->ends[i];
+        if (joined->parent < 0)
             continue;
         size_t parent = first_of(bridging, (size_t)joined->parent);
-        if (bridging->spans[parent])
-            groups_add(
-                &groups,
-                mw_mix(mw_mix(mw_mix(parent) ^ joined->how) ^ bridging->ends[i].comm->number),
-                &bridging->ends[i]);
+        uint64_t key = mw_mix(mw_mix(parent) ^ joined->how);
+        if (bridging->spans[parent] && end->places)
+            groups_add(&placed, mw_mix(mw_mix(key ^ end->order) ^ end->places), end);
+        else if (bridging->spans[parent] && !bridging->spans[first_of(bridging, i)])
+            groups_add(&others, mw_mix(key ^ end->comm->number), end);
     }
-    return groups_work(bridging, &groups, derived_fits, never);
+    return groups_work(bridging, &placed, NULL, never) |
+           groups_work(bridging, &others, derived_fits, never);
 }
 
 /* --- numbering -------------------------------------------------------------------------------- */
@@ -345,12 +448,12 @@ static int side_compare(const void *left, const void *right)
     return (a->world > b->world) - (a->world < b->world);
 }
 
-static uint64_t *run_starts(const struct mw_comm *comm)
+static uint64_t *run_starts(const struct mw_run *runs, size_t count)
 {
-    uint64_t *starts = mw_alloc(comm->member_runs, sizeof(*starts)), next = 0;
-    for (size_t i = 0; i < comm->member_runs; i++) {
+    uint64_t *starts = mw_alloc(count, sizeof(*starts)), next = 0;
+    for (size_t i = 0; i < count; i++) {
         starts[i] = next;
-        next = next + comm->members[i].count < next ? UINT64_MAX : next + comm->members[i].count;
+        next = next + runs[i].count < next ? UINT64_MAX : next + runs[i].count;
     }
     return starts;
 }
@@ -367,7 +470,12 @@ static void sides_fill(struct bridging *bridging, size_t old_count)
         struct mw_joined_comm *joined = &comms->joined.at[end->number];
         if (!joined->side_count++)
             joined->side = i;
-        comms->sides[i] = (struct mw_comm_side){end->world, end->comm, run_starts(end->comm)};
+        comms->sides[i] = (struct mw_comm_side){
+            .world = end->world,
+            .comm = end->comm,
+            .starts = run_starts(end->comm->members, end->comm->member_runs),
+            .placed = end->placed,
+            .place_starts = run_starts(end->placed->places, end->placed->place_runs)};
     }
 }
 
@@ -412,15 +520,20 @@ void mw_comms_bridge(struct mw_comms *comms)
     struct bridging bridging = {.comms = comms,
                                 .same = mw_alloc(count, sizeof(bridging.same[0])),
                                 .spans = mw_alloc(count, 1),
+                                .met = mw_alloc(count, 1),
                                 .ends = mw_alloc(count, sizeof(bridging.ends[0]))};
     for (size_t i = 0; i < count; i++)
         bridging.same[i] = (uint32_t)i;
+    names_find(&bridging);
     ends_find(&bridging);
-    join_handshakes(&bridging);
-    for (int pass = 0; pass < PASSES && join_derived(&bridging); pass++)
-        continue;
+    int joined = 1;
+    for (int pass = 0; pass < PASSES && joined; pass++)
+        joined = join_handshakes(&bridging) | join_derived(&bridging);
     renumber(&bridging);
+    mw_index_free(&bridging.names);
+    free(bridging.name_owner.at);
     free(bridging.same);
     free(bridging.spans);
+    free(bridging.met);
     free(bridging.ends);
 }

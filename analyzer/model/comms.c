@@ -12,8 +12,7 @@
 
 #define COMM_DEPTH 64 /* of parents; a hostile trace may have cycles */
 
-/* Kinds that are collective over their parent; the others are told apart by their members alone. */
-static int has_parent(const struct mw_comm *comm)
+int mw_comm_has_parent(const struct mw_comm *comm)
 {
     switch (comm->how) {
     case MW_COMM_DUP:
@@ -37,7 +36,7 @@ static uint64_t comm_key(const struct mw_process *process, uint32_t world,
     uint64_t parent = world;
     if (comm->how == MW_COMM_SELF)
         return mw_mix(MW_COMM_SELF);
-    if (has_parent(comm) && depth < COMM_DEPTH) {
+    if (mw_comm_has_parent(comm) && depth < COMM_DEPTH) {
         const struct mw_comm *up = mw_process_comm(process, (uint64_t)comm->parent);
         /* with the world once more, as all worlds share MPI_COMM_SELF */
         parent = mw_mix(world) ^ (up ? comm_key(process, world, up, depth + 1) : 1);
@@ -111,8 +110,10 @@ void mw_comms_free(struct mw_comms *comms)
     for (size_t i = 0; i < comms->model->process_count; i++)
         free(comms->by_process[i]);
     free(comms->by_process);
-    for (size_t i = 0; i < comms->side_count; i++)
+    for (size_t i = 0; i < comms->side_count; i++) {
         free(comms->sides[i].starts);
+        free(comms->sides[i].place_starts);
+    }
     free(comms->sides);
     free(comms->joined.at);
     mw_index_free(&comms->index);
@@ -128,43 +129,89 @@ int64_t mw_comms_find(const struct mw_comms *comms, size_t process, int64_t id)
     return comm ? (int64_t)comms->by_process[process][comm - holder->comms] : -1;
 }
 
-/* The member of this rank in a side's own group; -1 not known or of another world. */
-static int64_t side_member(const struct mw_comm_side *side, uint64_t rank)
+/* The number that stands `at` places from the start of a list of runs; -1 nothing, or a negative one.
+ * starts: of each run. */
+static int64_t run_member(const struct mw_run *runs, size_t count, const uint64_t *starts, uint64_t at)
 {
-    const struct mw_run *runs = side->comm->members;
-    size_t low = 0, high = side->comm->member_runs; /* the run is in [low, high) */
+    size_t low = 0, high = count; /* the run is in [low, high) */
     if (!high)
         return -1;
     while (high - low > 1) {
         size_t middle = low + (high - low) / 2;
-        if (side->starts[middle] <= rank)
+        if (starts[middle] <= at)
             low = middle;
         else
             high = middle;
     }
-    uint64_t at = rank - side->starts[low];
-    if (rank < side->starts[low] || at >= runs[low].count)
+    uint64_t within = at - starts[low];
+    if (at < starts[low] || within >= runs[low].count)
         return -1;
-    return (int64_t)((uint64_t)runs[low].start + at * (uint64_t)runs[low].stride);
+    int64_t member = (int64_t)((uint64_t)runs[low].start + within * (uint64_t)runs[low].stride);
+    return member < 0 ? -1 : member;
 }
 
-/* A stranger is the rank that it has in the group; whose world it is of has written who that is. */
+/* Whether the group that a process's calls mean is the own one of this side. That of an inter-communicator is the remote
+ * one, which those who made it together do not have: several worlds may stand on one side. */
+static int is_meant(const struct mw_joined_comm *joined, const struct mw_comm *own,
+                    const struct mw_comm_side *side)
+{
+    if (!own->remote_size)
+        return 1;
+    return joined->side_count == 2 ? side->comm->place_hash == 0 || side->comm->how != own->how
+                                   : side->comm->how != own->how;
+}
+
+/* The place of the member of this rank, as the sides of other worlds tell; -1 none of them. */
+static int64_t told_by_sides(const struct mw_comms *comms, const struct mw_joined_comm *joined,
+                             const struct mw_comm *own, uint32_t world, uint64_t rank)
+{
+    const struct mw_model *model = comms->model;
+    for (size_t i = joined->side; i < joined->side + joined->side_count; i++) {
+        const struct mw_comm_side *side = &comms->sides[i];
+        if (side->world == world || !is_meant(joined, own, side))
+            continue;
+        int64_t member =
+            run_member(side->comm->members, side->comm->member_runs, side->starts, rank);
+        if (member >= 0 && member < model->worlds[side->world].size)
+            return model->worlds[side->world].first + member;
+    }
+    return -1;
+}
+
+/* The rank in the parent of the member of this rank: all sides know that; -1 none has written it. */
+static int64_t rank_in_parent(const struct mw_comms *comms, const struct mw_joined_comm *joined,
+                              uint64_t rank)
+{
+    for (size_t i = joined->side; i < joined->side + joined->side_count; i++) {
+        const struct mw_comm_side *side = &comms->sides[i];
+        int64_t place = run_member(side->placed->places, side->placed->place_runs,
+                                   side->place_starts, rank);
+        if (place >= 0)
+            return place;
+    }
+    return -1;
+}
+
+/* A stranger is the rank that it has in the group; whose world it is of has written who that is. Where
+ * nobody of that world has, the communicator that this one was made of may tell. */
 int64_t mw_comms_peer(const struct mw_comms *comms, size_t process, int64_t id, int64_t peer)
 {
     const struct mw_model *model = comms->model;
     if (peer > MW_PEER_OUTSIDE(0))
         return mw_model_peer(model, process, peer);
-    int64_t number = model->world_count > 1 ? mw_comms_find(comms, process, id) : -1;
-    if (number < 0)
-        return peer;
-    const struct mw_joined_comm *joined = &comms->joined.at[number];
-    for (size_t i = joined->side; i < joined->side + joined->side_count; i++) {
-        const struct mw_comm_side *side = &comms->sides[i];
-        if (side->world == model->process_world[process])
-            continue;
-        int64_t member = side_member(side, (uint64_t)MW_PEER_OUTSIDE(peer));
-        if (member >= 0 && member < model->worlds[side->world].size)
-            return model->worlds[side->world].first + member;
+    const struct mw_process *holder = mw_trace_process(model->trace, process);
+    const struct mw_comm *own =
+        model->world_count > 1 && id >= 0 ? mw_process_comm(holder, (uint64_t)id) : NULL;
+    int64_t rank = MW_PEER_OUTSIDE(peer);
+    for (int depth = 0; own && rank >= 0 && depth < COMM_DEPTH; depth++) {
+        const struct mw_joined_comm *joined = &comms->joined.at[mw_comms_find(comms, process, id)];
+        int64_t place =
+            told_by_sides(comms, joined, own, model->process_world[process], (uint64_t)rank);
+        if (place >= 0 || own->remote_size)
+            return place >= 0 ? place : peer;
+        rank = rank_in_parent(comms, joined, (uint64_t)rank);
+        id = own->parent;
+        own = id >= 0 ? mw_process_comm(holder, (uint64_t)id) : NULL;
     }
     return peer;
 }

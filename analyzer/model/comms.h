@@ -14,6 +14,8 @@ struct mw_comm_side {
     uint32_t world;             /* number */
     const struct mw_comm *comm; /* of one that wrote its members, if any did */
     uint64_t *starts;           /* rank of the first member of each of its runs */
+    const struct mw_comm *placed; /* of one that wrote the ranks in the parent, if any did */
+    uint64_t *place_starts;       /* of each of their runs */
 };
 
 struct mw_joined_comm {
@@ -38,6 +40,9 @@ struct mw_comms {
     size_t side_count;
 };
 
+/* Whether it is of a kind that is collective over the parent, and has one; the others are told apart by their members
+ * alone. */
+int mw_comm_has_parent(const struct mw_comm *comm);
 struct mw_comms *mw_comms_create(const struct mw_model *model);
 void mw_comms_free(struct mw_comms *comms);
 /* The number of the joined communicator for an id of a process; -1 unknown. */

@@ -239,15 +239,26 @@ static void find_wide(struct mw_hardware *hardware)
                                 !mw_cpus_equal(&nodes->at[i].cpus, &nodes->at[j].cpus);
 }
 
+/* Room for the distances of all nodes. Nodes may have come after the XML's matrix: those of which hwloc knew nothing
+ * because it looked from a cpuset without them. */
+static void slit_reach(struct mw_hardware *hardware, size_t count)
+{
+    uint32_t *longer = mw_alloc(count * count, sizeof(*longer));
+    for (size_t from = 0; hardware->slit && from < hardware->slit_nodes; from++)
+        memcpy(longer + from * count, hardware->slit + from * hardware->slit_nodes,
+               hardware->slit_nodes * sizeof(*longer));
+    free(hardware->slit);
+    hardware->slit = longer;
+    hardware->slit_nodes = count;
+}
+
 static void add_distances(struct mw_hardware *hardware, const struct mw_topology *topology)
 {
     size_t count = hardware->parts[MW_LEVEL_NUMA].count;
-    if (!topology->slit_count || (is_given(topology) && hardware->slit))
-        return;
-    if (!hardware->slit)
-        hardware->slit = mw_alloc(count * count, sizeof(*hardware->slit));
+    int given = is_given(topology) && hardware->slit;
+    slit_reach(hardware, count);
     int known = 0;
-    for (size_t i = 0; i < topology->slit_count; i++) {
+    for (size_t i = 0; i < topology->slit_count && !given; i++) {
         const struct mw_slit *row = &topology->slit[i];
         int64_t from = mw_numa_numbered(hardware, row->node);
         for (size_t c = 0; c < row->distance_count && c < topology->slit_count; c++) {

@@ -63,6 +63,7 @@ struct mw_hardware {
     mw_parts parts[MW_LEVELS];
     uint32_t
         *slit; /* firmware's distances by number of NUMA part, from × count + to; 0 not known */
+    size_t slit_nodes; /* how many: as many as there are NUMA parts, once all is read */
     MW_VECTOR(struct mw_hw_device) devices;
     MW_VECTOR(struct mw_hw_link) links;
 };

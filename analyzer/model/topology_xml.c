@@ -134,6 +134,8 @@ static const char *read_object(struct reader *reader, const struct mw_xml_tag *t
         read_part(reader, tag, type, &frame->cpus);
     }
     free(mask);
+    if (reader->hardware->parts[MW_LEVEL_NUMA].count > NODES_MAX)
+        return "it has more NUMA nodes than any machine";
     if (type_is(type, "Bridge") && mw_xml_attribute(tag, "bridge_type", text, sizeof(text)) &&
         text[0] == '0') {
         frame->host = reader->hosts++;
@@ -187,6 +189,7 @@ static void give_distances(struct reader *reader)
     if (reader->latencies && count && count == nodes && count * count == reader->values.count &&
         !reader->hardware->slit) {
         reader->hardware->slit = mw_alloc(nodes * nodes, sizeof(*reader->hardware->slit));
+        reader->hardware->slit_nodes = nodes;
         for (size_t i = 0; i < count * count; i++) {
             int64_t from = mw_numa_numbered(reader->hardware, reader->indexes.at[i / count]);
             int64_t to = mw_numa_numbered(reader->hardware, reader->indexes.at[i % count]);

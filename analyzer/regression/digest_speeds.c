@@ -94,8 +94,8 @@ static size_t member_blocks(const struct mw_speed *speed, enum mw_figure_metric 
                                                                  : NULL;
     size_t count = trail ? mw_trail_means(trail, blocks) : 0;
     for (size_t i = 0; i < count; i++)
-        blocks[i] = metric == MW_METRIC_LATENCY ? blocks[i] * 1e-9
-                                                : MW_SPEED_PACE * 1e9 / blocks[i];
+        blocks[i] =
+            metric == MW_METRIC_LATENCY ? blocks[i] * 1e-9 : MW_SPEED_PACE * 1e9 / blocks[i];
     return count;
 }
 

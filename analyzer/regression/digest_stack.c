@@ -111,8 +111,7 @@ static void add_settings(struct gathering *all, const struct mw_settings *settin
 {
     for (size_t i = 0; i < mw_settings_count(settings); i++) {
         const struct mw_setting *setting = mw_settings_at(settings, i);
-        const struct mw_setting_variant *variant =
-            mw_setting_on(setting, (uint32_t)all->process);
+        const struct mw_setting_variant *variant = mw_setting_on(setting, (uint32_t)all->process);
         if (variant && !setting->by_launcher && variant->in_force.origin != MW_ORIGIN_PERHAPS)
             add(all, MW_FACT_PARAMETER, setting->name, variant->in_force.value,
                 variant->in_force.source);
@@ -122,9 +121,9 @@ static void add_settings(struct gathering *all, const struct mw_settings *settin
 /* Variables of others that change how fast a program is. */
 static int steers(const char *variable)
 {
-    static const char *const prefixes[] = {"OMP_",  "KMP_", "GOMP_",         "HSA_",
-                                           "HIP_",  "ROCR_", "CUDA_VISIBLE_", "MALLOC_",
-                                           "GLIBC_TUNABLES"};
+    static const char *const prefixes[] = {"OMP_",          "KMP_",    "GOMP_",
+                                           "HSA_",          "HIP_",    "ROCR_",
+                                           "CUDA_VISIBLE_", "MALLOC_", "GLIBC_TUNABLES"};
     for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
         if (!strncmp(variable, prefixes[i], strlen(prefixes[i])))
             return 1;

@@ -34,8 +34,8 @@ static char *site_name(const struct mw_model *model, struct mw_symbols *symbols,
     struct mw_symbol symbol =
         mw_symbols_frame(symbols, process, &site->frames[mw_site_caller(process, site)]);
     if (symbol.function && symbol.file)
-        return mw_format("%s in %s (%s:%d)", total->name, symbol.function,
-                         mw_basename(symbol.file), symbol.line);
+        return mw_format("%s in %s (%s:%d)", total->name, symbol.function, mw_basename(symbol.file),
+                         symbol.line);
     if (symbol.function)
         return mw_format("%s in %s", total->name, symbol.function);
     return mw_format("%s at %s+0x%" PRIx64, total->name, symbol.module, symbol.offset);
@@ -67,8 +67,7 @@ static void add_sites(struct mw_digest *digest, const struct mw_tally *tally)
     }
     for (size_t i = 0; i < places.count; i++) {
         if (places.at[i].calls)
-            put(digest, MW_SCOPE_SITE, places.at[i].name, 0, places.at[i].time,
-                places.at[i].calls);
+            put(digest, MW_SCOPE_SITE, places.at[i].name, 0, places.at[i].time, places.at[i].calls);
         free(places.at[i].name);
     }
     free(places.at);

@@ -28,8 +28,8 @@ static void origin_note(struct origin *origin, const struct mw_comms *comms, uin
         if (other == world)
             continue;
         size_t known = origin->met.count;
-        if (spawned)
-            origin->by = other + 1;
+        if (spawned) /* several may have done it together: the first of them */
+            origin->by = origin->by ? origin->by : other + 1;
         else if (mw_index_put(&origin->met, other) == known)
             json_array_append_new(origin->linked, json_integer(other + 1));
     }

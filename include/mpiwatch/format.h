@@ -63,7 +63,7 @@ enum mw_chunk_type {
 #define MW_FIELDS_PROCESS(X)                                                                      \
     X(1, host) X(2, pid) X(3, start_time) X(4, ppid) X(5, exe) X(6, argument) X(7, cwd) X(8, clock) \
     X(9, abi) X(10, mpi_library) X(11, rank_hint) X(12, size_hint) X(13, began) X(14, boot_id)    \
-    X(15, pid_ns) X(16, thread_level) X(17, world)
+    X(15, pid_ns) X(16, thread_level) X(17, world) X(18, name) X(19, spawner)
 #define MW_FIELDS_RANK(X)                                                                     \
     X(1, rank) X(2, size) X(3, library_version) X(4, standard) X(5, thread_level) X(6, init_end) \
     X(7, processor_name) X(8, appnum)
@@ -75,7 +75,7 @@ enum mw_chunk_type {
 #define MW_FIELDS_COMM(X)                                                                          \
     X(1, id) X(2, how) X(3, parent) X(4, number) X(5, size) X(6, rank) X(7, remote_size) X(8, hash) \
     X(9, members) X(10, remote_members) X(11, name) X(12, freed) X(13, began) X(14, made)           \
-    X(15, port)
+    X(15, port) X(16, places) X(17, place_hash)
 #define MW_FIELDS_COUNTS(X) X(1, function) X(2, thread)
 #define MW_FIELDS_COUNT(X) X(1, id) X(2, name) X(3, calls)
 #define MW_FIELDS_OPEN(X) X(1, call) X(2, taken) X(3, alive)

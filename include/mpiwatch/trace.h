@@ -113,6 +113,10 @@ struct mw_comm {
     uint64_t number, size, rank, remote_size, hash;
     const struct mw_run *members, *remote_members;
     size_t member_runs, remote_member_runs; /* 0 where another rank wrote them */
+    /* Ranks of the members in the parent, where some are outside the world, and a hash of them; 0 not known. */
+    const struct mw_run *places;
+    size_t place_runs;
+    uint64_t place_hash;
     const char *name;
     uint64_t freed; /* time; 0 not freed */
     /* Of those with processes outside the world (spawn, connect, accept, join): the times of the call that made it, and
@@ -441,6 +445,8 @@ struct mw_process {
     uint64_t device_time;        /* when they were read */
     const char *devices_visible; /* which settings leave devices out */
     uint64_t world; /* equal in processes of one MPI_COMM_WORLD, as the launcher told; 0 not known */
+    /* Hashes of what the launcher calls this process, and the one that spawned its world; 0 not known. */
+    uint64_t name, spawner;
     const struct mw_aggregate *aggregates; /* by thread, then number */
     const struct mw_region *regions;       /* by id */
     size_t aggregate_count, region_count;

@@ -184,6 +184,29 @@ static void variable_keys(const struct launcher *launcher, struct mw_job_facts *
     }
 }
 
+static uint64_t name_hash(const struct mw_job_facts *job, const char *name, size_t length)
+{
+    char text[512];
+    snprintf(text, sizeof text, "%s %.*s", job->key, (int)length, name);
+    return mw_hash64(text, strlen(text));
+}
+
+/* PMIx calls a process "NAMESPACE.RANK", and the port of the one that spawned it, "NAMESPACE.RANK:TAG", Open MPI
+ * leaves to the spawned. After the launcher's key of the job: namespaces may be numbers. */
+static void find_names(struct mw_job_facts *job)
+{
+    const char *space = environment("PMIX_NAMESPACE"), *rank = environment("PMIX_RANK");
+    const char *port = environment("OMPI_PARENT_PORT"), *tag = port ? strrchr(port, ':') : NULL;
+    char own[320];
+    if (!space || !rank)
+        return;
+    int length = snprintf(own, sizeof own, "%s.%s", space, rank);
+    if (length > 0 && (size_t)length < sizeof own)
+        job->name = name_hash(job, own, (size_t)length);
+    if (tag && (size_t)(tag - port) < sizeof own)
+        job->spawner = name_hash(job, port, (size_t)(tag - port));
+}
+
 static void find_key(const struct mw_config *config, struct mw_job_facts *job)
 {
     char world[256] = "";
@@ -199,6 +222,7 @@ static void find_key(const struct mw_config *config, struct mw_job_facts *job)
     }
     if (known)
         job->world = mw_hash64(world, strlen(world));
+    find_names(job);
     if (config->job)
         snprintf(job->key, sizeof job->key, "%s", config->job);
 }

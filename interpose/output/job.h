@@ -16,6 +16,7 @@ struct mw_job_facts {
     const char *launcher; /* "Open MPI", "hydra", "slurm", ... "" unknown */
     const char *job_id; /* the scheduler's, "" none */
     uint64_t world;     /* hash of what the launcher says of this MPI_COMM_WORLD alone; 0 nothing */
+    uint64_t name, spawner; /* hashes of what the launcher calls this process, and the one that spawned it; 0 not known */
     int rank, size;     /* as the launcher says; -1 unknown */
     char program[64];   /* base name of the executable; "mpmd" where the launcher tells of several */
     /* This process. */

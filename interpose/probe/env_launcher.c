@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "probe/env_params.h"
-#include "probe/procstat.h"
 #include "probe/redact.h"
+#include "trace/launchers.h"
 
 #define COUNT(list)   (sizeof(list) / sizeof *(list))
 #define ANCESTORS_MAX 12
@@ -249,7 +249,7 @@ void mw_params_launchers(struct mw_params *params)
     uint64_t pid = parent_of(run, 0);
     for (int i = 0; i < ANCESTORS_MAX && pid > 1 && !mw_env_late(run); i++) {
         unsigned count = arguments_read(launcher, pid);
-        if (count && mw_is_launcher(base_of(launcher->arguments[0]))) {
+        if (count && mw_is_mpi_launcher(base_of(launcher->arguments[0]))) {
             launcher->pid = pid;
             mw_join(launcher->name, sizeof launcher->name, base_of(launcher->arguments[0]), NULL);
             launcher->name[strcspn(launcher->name, ".")] = '\0'; /* mpirun.openmpi: mpirun */

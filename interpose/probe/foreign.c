@@ -16,6 +16,7 @@
 #include "probe/procstat.h"
 #include "probe/sysfile.h"
 #include "record/record.h"
+#include "trace/launchers.h"
 
 #define PIDS_MOST    8192u
 #define FOREIGN_MOST 256u

@@ -36,14 +36,3 @@ int mw_procstat_read(const char *path, struct mw_procstat *stat)
     stat->cpu = field[CPU];
     return 0;
 }
-
-int mw_is_launcher(const char *name)
-{
-    static const char *const prefixes[] = {"mpirun", "mpiexec",   "orterun",   "orted",
-                                           "oshrun", "prterun",   "prted",     "prun",
-                                           "prte",   "hydra_pmi", "hydra_bst", "pmi_proxy"};
-    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-        if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
-            return 1;
-    return 0;
-}

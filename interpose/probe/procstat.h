@@ -20,7 +20,4 @@ struct mw_procstat {
 /* 0, or -1: there is no such file, or it is none. */
 int mw_procstat_read(const char *path, struct mw_procstat *stat);
 
-/* Does a program of this name start ranks (mpirun), or is it a helper of one that does (orted)? */
-int mw_is_launcher(const char *name);
-
 #endif

@@ -14,7 +14,6 @@
 
 int mw_aggregate_begin(struct mw_call *call, uint32_t reduced)
 {
-    call->reduced = 0;
     if (!mw_sums_start(call->thread)) {
         mw_health("sums", "no memory to sum calls up: they are recorded one by one");
         return 0;

@@ -15,7 +15,7 @@
  */
 enum { MW_REDUCED_SUMMARY = 1, MW_REDUCED_BUDGET = 2, MW_REDUCED_PCONTROL = 4 };
 
-/* The call makes sums. 0: there is no memory for them, it makes events. */
+/* A call that makes events so far (call->reduced is 0) makes sums from here on. 0: there is no memory for them. */
 int mw_aggregate_begin(struct mw_call *call, uint32_t reduced);
 /* The call's own event, or one of its parts; what it starts or does, not what it completes. */
 void mw_aggregate_event(struct mw_call *call, uint64_t end, int kind, uint32_t flags,

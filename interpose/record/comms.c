@@ -141,12 +141,13 @@ int mw_comm_counts_on_parent(enum mw_comm_how how)
     }
 }
 
-/* Asks MPI about a communicator that is in the table, unless it has been done. */
-static void learn(struct mw_thread_state *thread, mw_handle comm)
+/* Asks MPI about a communicator that is in the table, unless it has been done. parent: it was made of this one, which is
+ * valid; 0 not known. */
+static void learn(struct mw_thread_state *thread, mw_handle comm, mw_handle parent)
 {
     struct mw_comm_group group;
     size_t mark = thread->scratch_used;
-    if (mw_comm_ask_group(thread, comm, &group)) {
+    if (mw_comm_ask_group(thread, comm, parent, &group)) {
         mw_lock_take(&lock);
         struct mw_comm_entry *entry = search(comm);
         if (entry && !atomic_load_explicit(&entry->learned, memory_order_relaxed) &&
@@ -173,7 +174,7 @@ struct mw_comm_entry *mw_comm_learn(struct mw_thread_state *thread, mw_handle co
         entry = insert(comm, MW_COMM_FOUND);
     mw_lock_drop(&lock);
     if (entry)
-        learn(thread, comm);
+        learn(thread, comm, 0);
     return entry;
 }
 
@@ -276,7 +277,7 @@ void mw_comm_created(struct mw_thread_state *thread, enum mw_comm_how how,
     }
     mw_lock_drop(&lock);
     if (entry && !deferred)
-        learn(thread, comm);
+        learn(thread, comm, parent && !parent->inter ? atomic_load(&parent->handle) : 0);
 }
 
 static void write_freed(uint32_t id, uint64_t time)
@@ -351,8 +352,8 @@ void mw_comms_start(void)
     insert(mw_recorder.abi->comm_world, MW_COMM_WORLD);
     insert(mw_recorder.abi->comm_self, MW_COMM_SELF);
     mw_lock_drop(&lock);
-    learn(mw_self.thread, mw_recorder.abi->comm_world);
-    learn(mw_self.thread, mw_recorder.abi->comm_self);
+    learn(mw_self.thread, mw_recorder.abi->comm_world, 0);
+    learn(mw_self.thread, mw_recorder.abi->comm_self, 0);
     find_parent();
 }
 

@@ -83,11 +83,15 @@ struct mw_comm_group {
     uint64_t hash;
     struct mw_comm_run *members, *remote; /* in the thread's scratch; remote: of an inter-communicator */
     size_t member_runs, remote_runs;
+    struct mw_comm_run *places; /* ranks of the members in the parent: where there are strangers, each world knows them by these */
+    size_t place_runs;
+    uint64_t place_hash;
 };
 
 /* groups.c: asks MPI; 0 when it cannot tell. Leaves the members in scratch. Without a lock: MPI may wait for a thread
- * that is in a callback, and that calls us. */
-int mw_comm_ask_group(struct mw_thread_state *thread, mw_handle comm, struct mw_comm_group *group);
+ * that is in a callback, and that calls us. parent: the intra-communicator that it has just been made of; 0 none. */
+int mw_comm_ask_group(struct mw_thread_state *thread, mw_handle comm, mw_handle parent,
+                      struct mw_comm_group *group);
 /* groups.c: fills an entry; 0 when there is no memory. Under the lock of comms.c. */
 int mw_comm_set_group(struct mw_comm_entry *entry, const struct mw_comm_group *group);
 /* groups.c: writes the COMM chunk of a learned entry. */

@@ -48,6 +48,8 @@ void mw_facts_process(const struct mw_job_facts *job, uint64_t began)
     mw_put_text(&buffer, MW_F_PROCESS_boot_id, job->boot_id);
     mw_put_u64(&buffer, MW_F_PROCESS_pid_ns, job->pid_ns);
     mw_put_u64(&buffer, MW_F_PROCESS_world, job->world);
+    mw_put_u64(&buffer, MW_F_PROCESS_name, job->name);
+    mw_put_u64(&buffer, MW_F_PROCESS_spawner, job->spawner);
     mw_output_chunk(MW_CHUNK_PROCESS, buffer.data, buffer.size);
     if (buffer.overflow)
         mw_health("command-line", "the command line is longer than what is kept of it");

@@ -49,14 +49,19 @@ void mw_groups_stop(void)
     have_world_group = 0;
 }
 
-/* World ranks of a group's members, in order; those outside the world as MW_PEER_OUTSIDE. */
-static int members(mw_handle group, int size, int *ranks, int32_t *world)
+/* Ranks of a group's members in another, in order; negative: not in it. */
+static int translate(mw_handle group, int size, int *ranks, mw_handle other, int32_t *others)
 {
     for (int i = 0; i < size; i++)
         ranks[i] = i;
-    if (!have_world_group ||
-        !MW_ASK(MW_FN_Group_translate_ranks, (mw_handle, int, const int *, mw_handle, int *), group,
-             size, ranks, world_group, world))
+    return MW_ASK(MW_FN_Group_translate_ranks, (mw_handle, int, const int *, mw_handle, int *), group,
+                  size, ranks, other, others);
+}
+
+/* World ranks of a group's members, in order; those outside the world as MW_PEER_OUTSIDE. */
+static int members(mw_handle group, int size, int *ranks, int32_t *world)
+{
+    if (!have_world_group || !translate(group, size, ranks, world_group, world))
         return 0;
     for (int i = 0; i < size; i++)
         if (world[i] < 0)
@@ -155,7 +160,42 @@ static uint64_t hash_of(struct mw_thread_state *thread, const int32_t *local, in
     return mw_hash64(both, total * sizeof *both);
 }
 
-static int ask(struct mw_thread_state *thread, mw_handle comm, struct mw_comm_group *group)
+static int has_strangers(const int32_t *world, int size)
+{
+    for (int i = 0; i < size; i++)
+        if (world[i] < 0)
+            return 1;
+    return 0;
+}
+
+/* Ranks of the communicator's members in the one that it was made of, in scratch; NULL when they cannot be had. */
+static int32_t *places_of(struct mw_thread_state *thread, mw_handle comm, mw_handle parent, int size)
+{
+    int *ranks = mw_scratch_push(thread, (size_t)size * sizeof *ranks);
+    int32_t *places = mw_scratch_push(thread, (size_t)size * sizeof *places);
+    mw_handle own = 0, above = 0;
+    if (!ranks || !places || !MW_ASK(MW_FN_Comm_group, (mw_handle, mw_handle *), comm, &own))
+        return NULL;
+    int done = MW_ASK(MW_FN_Comm_group, (mw_handle, mw_handle *), parent, &above) &&
+               translate(own, size, ranks, above, places) && !has_strangers(places, size);
+    if (above)
+        group_free(above);
+    group_free(own);
+    return done ? places : NULL;
+}
+
+static void ask_places(struct mw_thread_state *thread, mw_handle comm, mw_handle parent,
+                       struct mw_comm_group *group)
+{
+    const int32_t *places = places_of(thread, comm, parent, group->size);
+    if (!places)
+        return;
+    group->place_hash = mw_hash64(places, (size_t)group->size * sizeof *places);
+    group->places = pack(thread, places, group->size, &group->place_runs);
+}
+
+static int ask(struct mw_thread_state *thread, mw_handle comm, mw_handle parent,
+               struct mw_comm_group *group)
 {
     if (!MW_ASK(MW_FN_Comm_size, (mw_handle, int *), comm, &group->size) ||
         !MW_ASK(MW_FN_Comm_rank, (mw_handle, int *), comm, &group->rank) ||
@@ -174,13 +214,16 @@ static int ask(struct mw_thread_state *thread, mw_handle comm, struct mw_comm_gr
     group->members = pack(thread, local, group->size, &group->member_runs);
     if (group->inter)
         group->remote = pack(thread, remote, group->remote_size, &group->remote_runs);
+    if (parent && has_strangers(local, group->size))
+        ask_places(thread, comm, parent, group);
     return group->members && (!group->inter || group->remote);
 }
 
-int mw_comm_ask_group(struct mw_thread_state *thread, mw_handle comm, struct mw_comm_group *group)
+int mw_comm_ask_group(struct mw_thread_state *thread, mw_handle comm, mw_handle parent,
+                      struct mw_comm_group *group)
 {
     *group = (struct mw_comm_group){0};
-    if (ask(thread, comm, group))
+    if (ask(thread, comm, parent, group))
         return 1;
     mw_health("group", "the members of a communicator could not be learned");
     return 0;
@@ -205,7 +248,7 @@ void mw_comm_write(struct mw_thread_state *thread, const struct mw_comm_entry *e
                    const struct mw_comm_group *group)
 {
     size_t mark = thread->scratch_used;
-    size_t size = 256 + (group->member_runs + group->remote_runs) * 16;
+    size_t size = 256 + (group->member_runs + group->remote_runs + group->place_runs) * 16;
     void *memory = mw_scratch_push(thread, size);
     if (!memory)
         return;
@@ -222,6 +265,9 @@ void mw_comm_write(struct mw_thread_state *thread, const struct mw_comm_entry *e
     put_runs(&buffer, MW_F_COMM_members, group->members, group->member_runs, entry->rank == 0);
     put_runs(&buffer, MW_F_COMM_remote_members, group->remote, group->remote_runs,
              entry->rank == 0);
+    put_runs(&buffer, MW_F_COMM_places, group->places, group->place_runs, entry->rank == 0);
+    if (group->place_hash)
+        mw_put_u64(&buffer, MW_F_COMM_place_hash, group->place_hash);
     if (!buffer.overflow)
         mw_output_chunk(MW_CHUNK_COMM, buffer.data, buffer.size);
     thread->scratch_used = mark;

@@ -36,11 +36,13 @@ F = functions()
 class Process:
     """One process: its metadata and events. Times are nanoseconds (clock 3), from 0 on."""
 
-    def __init__(self, rank, size, host="node1", key=None, began=1000, hint=False, launched=0):
+    def __init__(self, rank, size, host="node1", key=None, began=1000, hint=False, launched=0,
+                 name=0, spawner=0):
         self.rank, self.size, self.host, self.began = rank, size, host, began
         self.key = key if key is not None else 0x1000 + rank
         self.hint = hint
         self.launched = launched  # PROCESS.world
+        self.name, self.spawner = name, spawner
         self.parent = 1
         self.extra = []
         self.threads = {}
@@ -96,12 +98,13 @@ class Process:
             fields.append(text(11, name))
         return self.add("COMM", *fields)
 
-    def comm(self, ident, how, size, remote_size=0, members=None, remote=None, **fields):
+    def comm(self, ident, how, size, remote_size=0, members=None, remote=None, places=None, **fields):
         """A communicator that not only the world is in: `members` as runs, by default the world."""
         members = [(0, 1, self.size)] if members is None else members
         if remote_size and remote is None:
             remote = [(-16, -1, remote_size)]
         groups = [w.runs(9, members)] + ([w.runs(10, remote)] if remote else [])
+        groups += [w.runs(16, places)] if places else []
         self.extra.append(chunk("COMM", *groups, process=self.key, id=ident, how=how, size=size,
                                 rank=self.rank, remote_size=remote_size, **fields))
         return self
@@ -159,7 +162,8 @@ class Process:
                      *[text(6, argument) for argument in self.arguments], text(7, self.cwd),
                      number(8, 3), number(9, self.abi), text(10, self.library), number(11, self.rank + 1),
                      number(12, self.size), number(13, self.began), text(14, "boot-" + self.host),
-                     number(17, self.launched), process=self.key)]
+                     number(17, self.launched), number(18, self.name), number(19, self.spawner),
+                     process=self.key)]
         if not self.hint:
             out.append(chunk("RANK", number(1, self.rank), number(2, self.size),
                              text(3, self.version), number(4, 31), number(5, 0),

@@ -9,17 +9,22 @@ with sanitizers: MPIWATCH_HOSTILE_MEMORY=0, which needs all addresses.
 import csv
 import json
 import os
+import re
 import resource
 import subprocess
 import sys
 import time
 import unicodedata
+import xml.etree.ElementTree
+from xml.sax.saxutils import escape
 
 import build_trace as b
 import mwformat
 import mwwrite as w
+import placed_jobs as p
 from build_trace import F, Process, job
 from cli import MPIWATCH, CliTest, main
+from machines import MACHINES
 
 RECORDS = int(os.environ.get("MPIWATCH_HOSTILE_RECORDS", "4000"))
 SECONDS = 20 + RECORDS // 5000
@@ -28,19 +33,35 @@ MASK = (1 << 64) - 1
 EVIL = "a\x1b]0;owned\x07\x1b[31m\r\n\t\x9b2J\x7f\u202e\u2066</script><b>&\"',=cmd|' /C calc'!A0 %s%n\\\u0000"
 RAW = EVIL.encode()[:-1] + b"\xc0\xaf\xff\xfe\x80 \xed\xa0\x80"
 
+FORMATS = ("text", "csv", "json")
+
+
+def matrices(metrics, kinds, groupings):
+    """Each of these matrices in each format."""
+    return [("matrix", "--metric=" + metric, "--kind=" + kinds, "--by=" + by, "--format=" + how)
+            for metric in metrics for by in groupings for how in FORMATS]
+
+
+PLACES = ("rank", "node", "numa", "socket", "gpu")
 VIEWS = [
     ("report",), ("report", "--format=json"), ("transports",), ("transports", "--format=json"),
     ("transports", "--format=csv"), ("transports", "--rank=0"), ("info",), ("info", "--format=json"),
     ("dump",), ("dump", "--format=json"), ("check",), ("check", "--format=json"),
     ("check", "-e", "transport=tcp", "-e", "transport[inter-node]=cxi", "-e", "no-finding"),
+    ("check", "--format=json", "-e", "ranks=2", "-e", "ended=abort", "-e", "finding=late-rank", "-e", "transport!=shm"),
+    ("placement",), ("placement", "--format=json"), ("placement", "--format=svg"),
+    ("placement", "--top=1", "--format=svg"), ("waits",), ("waits", "--format=json"), ("waits", "--top=1"),
     ("pack", "-o", "out.mpiw"), ("anonymize", "-o", "out.mpiw"),
-] + [("matrix", "--metric=" + metric, "--kind=p2p" if metric == "transport" else
-      "--kind=p2p,rma,io" if metric == "time" else "--kind=p2p,rma,coll,io", "--by=" + by, "--format=" + how)
-     for metric in ("bytes", "messages", "time", "transport") for by in ("rank", "node")
-     for how in ("text", "csv", "json")]
+    *matrices(("bytes", "messages"), "p2p,rma,coll,io", ("rank", "node")),
+    *matrices(("bytes",), "p2p,rma,coll", ("numa", "socket", "gpu")), *matrices(("time",), "p2p,rma", PLACES),
+    *matrices(("time",), "p2p,rma,io", ("rank",)), *matrices(("transport",), "p2p", PLACES),
+    *matrices(("bandwidth", "throughput", "latency", "wait"), "p2p", ("rank",)),
+    *matrices(("bandwidth",), "p2p", ("node",)),
+]
 # One of each kind of work, for what is about amounts.
 WORK = [("report",), ("transports", "--format=json"), ("dump",), ("check",), ("info", "--format=json"),
-        ("anonymize", "-o", "out.mpiw"), ("matrix", "--kind=p2p,rma,coll,io", "--format=csv")]
+        ("anonymize", "-o", "out.mpiw"), ("matrix", "--kind=p2p,rma,coll,io", "--format=csv"), ("placement",),
+        ("placement", "--format=svg"), ("waits", "--format=json"), ("matrix", "--by=numa", "--format=csv")]
 
 
 class Ran:
@@ -121,11 +142,21 @@ class Hostile(CliTest):
             json.loads(text)
         if "--format=csv" in view and text:
             self.check_csv(text)
+        if "--format=svg" in view:
+            self.check_svg(text)
 
     def check_csv(self, text):
         columns = text.splitlines()[0].count(",") + 1
         for line in text.splitlines()[:2000]:
             self.assertEqual(len(next(csv.reader([line], strict=True))), columns, line)
+
+    def check_svg(self, text):
+        """Shapes and texts, nothing that a browser would run or fetch."""
+        for element in xml.etree.ElementTree.fromstring(text).iter():
+            self.assertIn(element.tag.rpartition("}")[2], ("svg", "style", "rect", "text"))
+            for name, value in element.attrib.items():
+                self.assertFalse(name.startswith("on") or "href" in name, element.attrib)
+                self.assertNotIn("url(", value)
 
 
 def everything(kind, value, raw=RAW):
@@ -194,6 +225,59 @@ class Contents(Hostile):
             process.coll("MPI_Gather", 3000, 3001, 2, size=1 << 40, root=5)
             process.coll("MPI_Alltoall", 3000, 3001, 3, size=1 << 40)
         self.run_all(b.write(self.path("job.mpiw"), job(), *ranks))
+
+
+class Machines(Hostile):
+    """hwloc's XML, and what the kernel says of a node."""
+
+    views = [view for view in VIEWS if view[0] in ("report", "placement", "transports", "dump", "anonymize")
+             or "--by=numa" in view or "--by=gpu" in view]
+    machine = MACHINES["switches"]
+
+    def on(self, xml_text, **records):
+        """Two ranks, each on such a node of its own."""
+        ranks = [Process(rank, 2, host="n%d" % rank).world() for rank in range(2)]
+        for process in ranks:
+            process.add("TOPOLOGY", xml=xml_text.encode("utf-8", "surrogateescape"),
+                        **{**self.machine.records(), **records})
+            p.place(process, self.machine.cpus()[:2], parent=self.machine.cpus(), group=self.machine.cpus())
+            p.gpus(process, self.machine.gpu_addresses(), [0, 1])
+            process.send(1 - process.rank, 8, 2000, 2001)
+        self.run_all(b.write(self.path("job.mpiw"), job(), *ranks))
+
+    def test_names(self):
+        """Names of devices and files, in both."""
+        evil = RAW.decode("utf-8", "surrogateescape").replace("\r", "").replace("\n", "")
+        named = self.machine.xml()
+        for name in ("mlx5_0", "card0", "renderD128", "0000:01:00.0"):
+            named = named.replace('"%s"' % name, '"%s"' % escape(evil, {'"': "&quot;"}))
+        pci = [{**record, "names": RAW, "address": RAW, "driver": RAW} for record in self.machine.records()["pci"]]
+        self.on(named, pci=pci)
+        self.on(named)
+
+    def test_numbers(self):
+        """Too large, negative and missing ones."""
+        for number in ("4294967295", "18446744073709551616", "-1", "", "1e9"):
+            told = re.sub('(os_index|depth|nbobjs|length|pci_busid|gp_index)="[^"]*"',
+                          lambda found, n=number: '%s="%s"' % (found[1], n), self.machine.xml())
+            self.on(re.sub('set="[^"]*"', 'set="0xf...f,%s"' % number, told))
+            self.on(re.sub('(<u64values[^>]*>)[^<]*', r"\g<1>%s " % number, self.machine.xml()))
+
+    def test_more_than_a_machine_has(self):
+        """Deep, wide, with large sets, with entities that grow; and text that ends too soon."""
+        large = '<object type="Group" cpuset="%s"' % ",".join(["0xffffffff"] * 4000)
+        head = '<?xml version="1.0"?><topology version="2.0">'
+        self.on(head + '<object type="Group" cpuset="0x1">' * RECORDS)
+        self.on(head + (large + "/>") * 100 + (large + ">") * 100)
+        self.on(head + "".join('<object type="NUMANode" os_index="%d" cpuset="0x3" nodeset="0x1"/>' % n
+                               for n in range(RECORDS)) + "</topology>")
+        self.on('<?xml version="1.0"?><!DOCTYPE t [<!ENTITY a "aaaaaaaaaa">' + "".join(
+            '<!ENTITY a%d "%s">' % (n, ("&a%d;" % (n - 1) if n else "&a;") * 10) for n in range(12)) +
+            ']><topology version="2.0"><object type="Machine" name="&a11;"/></topology>')
+        self.on(head + "".join('<object type="NUMANode" os_index="%d" cpuset="0x3" nodeset="0x1"/>' % n
+                               for n in range(500)) + "</topology>")
+        for at in range(0, len(self.machine.xml()), 4001):
+            self.on(self.machine.xml()[:at])
 
 
 class Chains(Hostile):

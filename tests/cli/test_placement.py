@@ -119,6 +119,16 @@ class Command(Placed):
         self.assertEqual(node["numa"][0]["distances"], [10, 12, 12, 12, 32, 32, 32, 32])
         self.none(ranks)
 
+    def test_a_description_from_within_a_cpuset(self):
+        """hwloc saw one of two sockets: its distances are of those NUMA nodes, though the kernel knows others."""
+        seen = Machine(numas=2, slit=lambda a, b: 10 if a == b else 17)
+        process = f.openmpi(0, 1)
+        process.add("TOPOLOGY", xml=seen.xml(), source="hwloc", **Machine(packages=2, numas=2).records())
+        p.place(process, [0])
+        numa = self.section(f.finish([process]))["nodes"][0]["numa"]
+        self.assertEqual([node["distances"] for node in numa],
+                         [[10, 17, None, None], [17, 10, None, None], [None] * 4, [None] * 4])
+
     def test_tables_that_are_not_whole(self):
         """What the kernel does not say is not known, and no table is called flat for that."""
         process = f.openmpi(0, 1)

@@ -6,7 +6,7 @@ import mwwrite as w
 from build_trace import EPOCH, Process, job
 from cli import CliTest, main
 
-SPAWN, CONNECT, ACCEPT, PARENT, MERGE, DUP = 15, 16, 17, 19, 13, 3
+SPAWN, CONNECT, ACCEPT, PARENT, MERGE, DUP, SPLIT, CREATE_GROUP = 15, 16, 17, 19, 13, 3, 6, 5
 INTER = 9  # ids of communicators in these traces
 
 
@@ -198,6 +198,115 @@ class Worlds(CliTest):
         merged = [comm for comm in self.report()["communicators"]["listed"]
                   if comm["how"] == "merge"]
         self.assertEqual([(comm["processes"], comm["size"]) for comm in merged], [(4, 4)])
+
+    def two_and_two(self):
+        """Parents are ranks 0 and 1, children 2 and 3 of a merged communicator, id 20."""
+        parents, children = world(1, 2), world(2, 2, began=2000)
+        spawn(parents, children)
+        for parent in parents:
+            parent.comm(20, MERGE, 4, parent=INTER + 1, members=[(0, 1, 2), (-18, -1, 2)])
+        for child in children:
+            child.comm(20, MERGE, 4, parent=INTER + 1, members=[(-16, -1, 2), (0, 1, 2)])
+        return parents, children
+
+    @staticmethod
+    def pair(low, high, ident, how, place_hash, parent=21, low_first=True, **fields):
+        """A communicator of a parent and a child of two_and_two."""
+        first, second = (low, high) if low_first else (high, low)
+        places = [(low.rank, 1, 1), (high.rank + 2, 1, 1)]
+        fields.setdefault("hash", place_hash)
+        for own in (low, high):
+            members = [(own.rank, 1, 1) if at is own else (-16 - i, 1, 1)
+                       for i, at in enumerate((first, second))]
+            own.comm(ident, how, 2, parent=parent, members=members, place_hash=place_hash,
+                     places=places if low_first else places[::-1], **fields)
+
+    def test_split_out_of_merged_worlds(self):
+        """Two halves by one call: what each rank was in the parent tells which is which."""
+        parents, children = self.two_and_two()
+        self.pair(parents[0], children[1], 30, SPLIT, 7)
+        self.pair(parents[1], children[0], 30, SPLIT, 8, low_first=False)
+        self.pair(parents[1], children[0], 31, DUP, 9, parent=31, low_first=False)
+        parents[0].send(-17, 1, 20000, 20100, comm=30)
+        children[0].send(-17, 2, 20000, 20100, comm=30)
+        parents[1].send(-16, 3, 20000, 20100, comm=31)
+        self.write(parents, children)
+        self.assertEqual(self.matrix(self.trace), {
+            ("1:0", "2:1"): 1, ("2:0", "1:1"): 2, ("1:1", "2:0"): 3})
+        halves = [comm for comm in self.report()["communicators"]["listed"]
+                  if comm["how"] == "split"]
+        self.assertEqual([comm["processes"] for comm in halves], [2, 2])
+
+    def test_split_where_the_other_half_was_not_recorded(self):
+        """The parent tells who it was, if its world is known."""
+        parents, children = self.two_and_two()
+        self.pair(parents[0], children[1], 30, SPLIT, 7)
+        places = [(0, 1, 2)]  # of the copy in the half
+        parents[0].comm(32, DUP, 2, parent=31, members=[(0, 1, 1), (-17, 1, 1)], places=places,
+                        place_hash=11)
+        parents[0].send(-17, 1, 20000, 20100, comm=30)
+        parents[0].send(-17, 2, 21000, 21100, comm=32)
+        self.write(parents, children[:1])
+        self.assertEqual(self.matrix(self.trace), {("1:0", "2:1"): 3})
+
+    def test_groups_out_of_merged_worlds(self):
+        """Of two groups of which a process knows the same of each, and of one twice."""
+        parents, children = self.two_and_two()
+        for ident, child, key in ((30, 0, 5), (31, 1, 6), (32, 0, 5)):
+            self.pair(parents[0], children[child], ident, CREATE_GROUP, key, hash=1, number=ident)
+            parents[0].send(-17, ident, 20000 + ident, 20100 + ident, comm=ident)
+        self.write(parents, children)
+        self.assertEqual(self.matrix(self.trace), {("1:0", "2:0"): 62, ("1:0", "2:1"): 31})
+        groups = [comm for comm in self.report()["communicators"]["listed"]
+                  if comm["how"] == "create_group"]
+        self.assertEqual([comm["processes"] for comm in groups], [2, 2, 2])
+
+    def test_spawned_by_merged_worlds(self):
+        """Two worlds stand on one side: their ranks are no strangers' of the other."""
+        parents, children = self.two_and_two()
+        grandchild = world(3, 1, began=6000)
+        for members, group in (([(0, 1, 2), (-18, -1, 2)], parents), ([(-16, -1, 2), (0, 1, 2)], children)):
+            for process in group:
+                process.comm(40, SPAWN, 4, 1, parent=21, members=members, places=[(0, 1, 4)],
+                             place_hash=3, hash=3, began=5000, made=9000)
+        grandchild[0].comm(INTER, PARENT, 1, 4)
+        send(children[1], 0, 5, comm=40)
+        send(grandchild[0], 3, 6)
+        send(grandchild[0], 0, 7, start=30000)
+        self.write(parents, children, grandchild)
+        self.assertEqual(self.matrix(self.trace), {
+            ("2:1", "3:0"): 5, ("3:0", "2:1"): 6, ("3:0", "1:0"): 7})
+
+    def simultaneous(self, spawners):
+        """Two ranks spawn one process each, at the same time."""
+        parents = world(1, 2)
+        children = [world(2 + i, 1, began=2000) for i in range(2)]
+        for i, parent in enumerate(parents):
+            parent.name = 70 + i
+            parent.comm(INTER, SPAWN, 1, 1, parent=2, members=[(i, 1, 1)], hash=50 + i, began=1500, made=9000)
+            children[i][0].comm(INTER, PARENT, 1, 1)
+            children[i][0].spawner = spawners[i]
+            send(parent, 0, 10 + i)
+        self.write(parents, *children)
+        return self.matrix(self.trace)
+
+    def test_the_launcher_says_who_spawned_whom(self):
+        self.assertEqual(self.simultaneous((71, 70)), {("1:0", "3:0"): 10, ("1:1", "2:0"): 11})
+        self.assertEqual(self.simultaneous((71, 0)), {("1:0", "3:0"): 10, ("1:1", "2:0"): 11})
+
+    def test_who_spawned_whom_is_not_guessed(self):
+        self.assertEqual(self.simultaneous((0, 0)), {})
+        self.assertEqual(self.simultaneous((99, 98)), {})  # not recorded
+
+    def test_absurd_ranks_in_a_parent(self):
+        parents, children = self.two_and_two()
+        for ident, places in ((30, [(-(1 << 63), (1 << 63) - 1, (1 << 64) - 1)]), (31, [(1, 0, 1 << 63)] * 3),
+                              (32, [(31, 1, 9)])):
+            parents[0].comm(ident, SPLIT, 2, parent=ident + 1, members=[(0, 1, 1), (-17, 1, 1)],
+                            places=places, place_hash=7)
+            parents[0].send(-17, 5, 20000 + ident, 20100 + ident, comm=ident)
+        self.write(parents, children)
+        self.assertEqual(self.matrix(self.trace), {})
 
     def test_copies_of_self_are_no_communicator_of_two_worlds(self):
         first, second = world(1, 1), world(2, 1)

@@ -42,6 +42,8 @@ void dump_process(const struct mw_process *process)
     put_key("facts_base", process->facts_base);
     put_i64("facts_node", process->facts_node);
     put_known("world", process->world);
+    put_known("name", process->name);
+    put_known("spawner", process->spawner);
     record_end();
 
     const struct mw_cost *cost = &process->cost;
@@ -139,6 +141,9 @@ void dump_comms(const struct mw_process *process)
         put_known("began", comm->began);
         put_known("made", comm->made);
         put_known("port", comm->port);
+        if (comm->place_runs)
+            put_runs("places", comm->places, comm->place_runs);
+        put_known("place_hash", comm->place_hash);
         record_end();
     }
 }

@@ -438,7 +438,7 @@ def print_process(process):
          init_end=rank["init_end"], appnum=less_one(rank["appnum"]),
          end_reason=end["reason"], end_time=end["time"], finalize_end=end["finalize_end"],
          end_code=end["code"], facts_base=f"{process.base:016x}", facts_node=int(process.node),
-         **known(about, "world"))
+         **known(about, "world", "name", "spawner"))
     cost = process.last.get("COST", read_list(b"", CHUNKS["COST"]))
     emit("cost", **pick(cost, "init", "encode", "write", "bytes", "chunks", "events", "longest",
                         "finalize", "memory", "stamp"))
@@ -456,7 +456,9 @@ def print_tables(process):
         emit("comm", id=comm["id"], how=small(comm["how"], 20), parent=less_one(comm["parent"]),
              **pick(comm, "number", "size", "rank", "remote_size", "hash"),
              members=runs(comm["members"]), remote_members=runs(comm["remote_members"]),
-             **pick(comm, "name", "freed"), **known(comm, "began", "made", "port"))
+             **pick(comm, "name", "freed"), **known(comm, "began", "made", "port"),
+             **({"places": runs(comm["places"])} if comm["places"] else {}),
+             **known(comm, "place_hash"))
 
 
 def runs(packed):

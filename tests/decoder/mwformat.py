@@ -215,15 +215,17 @@ CHUNKS = {
     "PROCESS": describe(
         "1 host:text 2 pid 3 start_time 4 ppid 5 exe:text 6 argument:text* 7 cwd:text 8 clock "
         "9 abi 10 mpi_library:text 11 rank_hint 12 size_hint 13 began 14 boot_id:text 15 pid_ns "
-        "16 thread_level 17 world"),
+        "16 thread_level 17 world 18 name 19 spawner"),
     "RANK": describe("1 rank 2 size 3 library_version:text 4 standard 5 thread_level 6 init_end "
                      "7 processor_name:text 8 appnum"),
     "CLOCK": describe("1 time 2 raw 3 real 4 mono 5 width"),
     "MODULES": [Field(1, "module", "record", True, MODULE)],
     "SITES": [Field(1, "site", "record", True, SITE)],
     "COMM": describe("1 id 2 how 3 parent 4 number 5 size 6 rank 7 remote_size 8 hash 11 name:text "
-                     "12 freed 13 began 14 made 15 port") + [Field(9, "members", "packed", group=3),
-                                    Field(10, "remote_members", "packed", group=3)],
+                     "12 freed 13 began 14 made 15 port 17 place_hash") + [
+                         Field(9, "members", "packed", group=3),
+                         Field(10, "remote_members", "packed", group=3),
+                         Field(16, "places", "packed", group=3)],
     "COUNTS": [Field(1, "function", "record", True, COUNT), Field(2, "thread")],
     "OPEN": [Field(1, "call", "record", True, OPEN_CALL), Field(2, "taken"), Field(3, "alive")],
     "HEALTH": describe("1 code:text 2 message:text 3 count 4 time"),

@@ -7,6 +7,7 @@
 import fcntl
 import hashlib
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -32,12 +33,20 @@ def build_folder():
     return folder
 
 
+def included(source):
+    """What a test program includes from its folder, and what that does."""
+    with open(source, errors="replace") as file:
+        names = re.findall(r'^#include "(\w+\.[ch])"', file.read(), re.M)
+    paths = [os.path.join(os.path.dirname(source), name) for name in names]
+    found = [path for path in paths if os.path.exists(path)]
+    return found + [inner for path in found for inner in included(path)]
+
+
 def compile_file(compiler, source, output, flags):
     """Compiles unless the same was compiled before; test programs in parallel may share the
     folder."""
-    headers = [os.path.join(PROGRAMS, "expect.h")]
     state = hashlib.sha256(repr([compiler] + flags).encode())
-    for path in [source] + headers:
+    for path in [source] + included(source):
         with open(path, "rb") as file:
             state.update(file.read())
     stamp = output + ".stamp"

@@ -44,7 +44,7 @@ def expected_forms(mpi):
     """How many forms each family has."""
     new = mpi.standard >= 40
     forms = {name: 6 if new else 2 for name in COLLECTIVES}
-    forms.update({"neighbor_" + name: 3 if new else 2 for name in NEIGHBOURS})
+    forms.update({"neighbor_" + name: 6 if new else 2 for name in NEIGHBOURS})
     forms.update({name: 6 if new else 3 for name in SENDS}, barrier=3 if new else 2)
     forms["ssend"] -= 2 if new else 1  # the blocking ones would wait for each other
     return forms

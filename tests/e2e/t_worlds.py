@@ -25,18 +25,18 @@ def matrix(folder, path, *options):
     return {(src, dst): int(value) for src, dst, value in rows[1:]}
 
 
-def record(mpi, folder, source, children, parents=PARENTS):
+def record(mpi, folder, source, children, parents=PARENTS, arguments=()):
     """Runs a program that spawns; the children are recorded, too, where they inherit LD_PRELOAD."""
-    program = mpi.build(source)
-    plain = mpi.run(parents, [program], folder, timeout=100)
+    program = [mpi.build(source), *arguments]
+    plain = mpi.run(parents, program, folder, timeout=100)
     if plain.code:
         raise Skip("MPI_Comm_spawn does not work here: %s" % " ".join(plain.stderr.split())[-100:])
     if children:
         path = os.path.join(folder, "job.mpiw")
         env = {"LD_PRELOAD": mpi.library(), "MPIWATCH_OUT": path}
-        job = mpi.run(parents, [program], folder, env=env, timeout=100)
+        job = mpi.run(parents, program, folder, env=env, timeout=100)
     else:
-        job, path = mpi.record(parents, [program], folder, timeout=100)
+        job, path = mpi.record(parents, program, folder, timeout=100)
     same(
         (job.code, tidy(job.stdout), tidy(job.stderr)),
         (plain.code, tidy(plain.stdout), tidy(plain.stderr)),
@@ -69,9 +69,9 @@ def parents_alone_are_recorded(mpi, folder):
         check(words in cli(folder, *argv), words)
 
 
-@mpi_test
-def parents_and_children(mpi, folder):
-    trace, path = record(mpi, folder, "spawn.c", children=True)
+@mpi_test(variants=((), ("multiple",)))
+def parents_and_children(mpi, folder, arguments):
+    trace, path = record(mpi, folder, "spawn.c", children=True, arguments=arguments)
     same(sorted(process.rank for process in trace.processes), [0, 0, 1, 1], "ranks")
     same(
         [(at["ranks"], at["recorded"], at["spawned_by"]) for at in worlds_of(folder, path)],
@@ -125,6 +125,35 @@ def who_talks_over_worlds(mpi, folder):
     check("peer 2:2" in cli(folder, "dump", "--rank", "1:1", path), "dump")
     pairs = json.loads(cli(folder, "transports", "--rank", "3:0", "-f", "json", path))["pairs"]
     check(pairs["total"] >= 5, "pairs of 3:0: %d" % pairs["total"])
+
+
+@mpi_test
+def families(mpi, folder):
+    """Parts of merged worlds, children of several worlds, and children that were spawned at the same time."""
+    _, path = record(mpi, folder, "families.c", children=True)
+    got = matrix(folder, path)
+    own = {pair: got.pop(pair) for pair in list(got) if got[pair] in (10, 11)}
+    same(sorted((pair[0], size) for pair, size in own.items()), [("1:0", 10), ("1:1", 11)], "own")
+    same(sorted(pair[1] for pair in own), ["2:0", "3:0"], "each its own child")
+    same(
+        got,
+        {
+            ("1:0", "4:0"): 100,
+            ("1:1", "4:1"): 101,
+            ("4:0", "1:0"): 202,
+            ("4:1", "1:1"): 203 + 300 + 301,
+            ("1:1", "4:0"): 302,
+            ("4:1", "5:0"): 500,
+        },
+        "bytes",
+    )
+    same([at["spawned_by"] for at in worlds_of(folder, path)], [None, 1, 1, 1, 1], "worlds")
+    groups = [
+        comm["processes"]
+        for comm in json.loads(cli(folder, "report", "-f", "json", path))["communicators"]["listed"]
+        if comm["how"] == "create_group"
+    ]
+    same(groups, [2, 2, 2], "groups")
 
 
 @mpi_test

@@ -42,6 +42,7 @@ static void walk_tables(const struct mw_process *process)
         use_text(mw_comm_how_word(comm->how));
         use_bytes(comm->members, comm->member_runs * sizeof *comm->members);
         use_bytes(comm->remote_members, comm->remote_member_runs * sizeof *comm->members);
+        use_bytes(comm->places, comm->place_runs * sizeof *comm->places);
     }
     for (size_t i = 0; i < process->count_count; i++) {
         CHECK(i == 0 || process->counts[i - 1].function < process->counts[i].function);

@@ -660,6 +660,23 @@ def worlds():
     return out + chunk("COMM", number(1, 2), number(2, 19), strangers, process=B)
 
 
+def places():
+    """Communicators split out of one of two worlds, whose members are told by their ranks in the parent; and processes
+    by what the launcher calls them."""
+    out = b""
+    for key, name, spawner in ((A, 77, 0), (B, MASK, 77)):
+        out += chunk("PROCESS", text(1, "node1"), number(2, 1), number(8, 3), number(17, name),
+                     number(18, name), *([number(19, spawner)] if spawner else []), process=key)
+        out += chunk("RANK", number(1, 0), number(2, 1), process=key)
+    out += chunk("COMM", number(1, 5), number(2, 6), number(3, 4), number(5, 3),
+                 w.runs(9, [(0, 1, 1), (-17, -1, 2)]), w.runs(16, [(3, -2, 2), (0, 1, 1)]), number(17, MASK),
+                 process=A)
+    out += chunk("COMM", number(1, 5), number(12, 1000), process=A)  # adds to it
+    out += chunk("COMM", number(1, 6), number(2, 5), w.runs(16, [(9, 9, 9)]), number(17, 1), process=A)
+    out += chunk("COMM", number(1, 6), w.runs(16, [(8, 8, 8)]), process=A)  # the later one counts
+    return out + chunk("COMM", number(1, 7), number(16, 5), w.data(17, b"x"), process=B)  # of the wrong kind
+
+
 def aggregates():
     """Sums instead of calls: all fields, slices that were written twice, regions that grow."""
     out = process_chunk(A, 0) + rank_chunk(A, 0) + clock_chunk(A, 1000, 500)
@@ -723,6 +740,7 @@ TRACES = {
     "malformed-fabric.mpiw": malformed_fabric, "objects.mpiw": objects, "endings.mpiw": endings,
     "placement.mpiw": placement, "aggregates.mpiw": aggregates,
     "worlds.mpiw": worlds, "buffers-of-sums.mpiw": buffers_of_sums,
+    "places.mpiw": places,
 }
 
 

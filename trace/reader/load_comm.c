@@ -55,6 +55,11 @@ static enum mw_status comm_field(struct mw_load *load, const struct mw_field *fi
         return runs_read(load, field, &comm->members, &comm->member_runs);
     case MW_F_COMM_remote_members:
         return runs_read(load, field, &comm->remote_members, &comm->remote_member_runs);
+    case MW_F_COMM_places:
+        return runs_read(load, field, &comm->places, &comm->place_runs);
+    case MW_F_COMM_place_hash:
+        comm->place_hash = mw_field_number(field);
+        break;
     case MW_F_COMM_name:
         return mw_field_text(load->trace, field, &comm->name);
     case MW_F_COMM_freed:
@@ -119,6 +124,11 @@ static void comm_merge(void *earlier, void *later)
     if (KEEP(remote_members)) {
         to->remote_members = from->remote_members;
         to->remote_member_runs = from->remote_member_runs;
+    }
+    to->place_hash = KEEP(place_hash) ? from->place_hash : to->place_hash;
+    if (KEEP(places)) {
+        to->places = from->places;
+        to->place_runs = from->place_runs;
     }
 #undef KEEP
     chunk->given |= ((struct mw_comm_chunk *)earlier)->given;

@@ -91,7 +91,7 @@ static const struct nested site_frames[] = {{MW_F_SITE_frames, 2, NULL}, {0}};
 static const struct nested in_modules[] = {{MW_F_MODULES_module, 0, NULL}, {0}};
 static const struct nested in_sites[] = {{MW_F_SITES_site, 0, site_frames}, {0}};
 static const struct nested in_comm[] = {
-    {MW_F_COMM_members, 3, NULL}, {MW_F_COMM_remote_members, 3, NULL}, {0}};
+    {MW_F_COMM_members, 3, NULL}, {MW_F_COMM_remote_members, 3, NULL}, {MW_F_COMM_places, 3, NULL}, {0}};
 static const struct nested in_counts[] = {{MW_F_COUNTS_function, 0, NULL}, {0}};
 static const struct nested in_open[] = {{MW_F_OPEN_call, 0, NULL}, {0}};
 static const struct nested in_environment[] = {{MW_F_ENVIRONMENT_fact, 0, NULL}, {0}};

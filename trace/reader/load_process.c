@@ -151,6 +151,12 @@ static void process_number(struct mw_process *process, const struct mw_field *fi
     case MW_F_PROCESS_world:
         process->world = mw_field_number(field);
         break;
+    case MW_F_PROCESS_name:
+        process->name = mw_field_number(field);
+        break;
+    case MW_F_PROCESS_spawner:
+        process->spawner = mw_field_number(field);
+        break;
     }
 }
 
@@ -163,7 +169,7 @@ enum mw_status mw_load_process(struct mw_load *load)
     load->entry->has_process = 1;
     process->host = process->exe = process->cwd = process->boot_id = process->mpi_library = "";
     process->pid = process->start_time = process->ppid = process->began = process->pid_ns =
-        process->world = 0;
+        process->world = process->name = process->spawner = 0;
     process->clock = 0;
     process->abi = 0;
     process->rank_hint = process->size_hint = -1;

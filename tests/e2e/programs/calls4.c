@@ -40,6 +40,72 @@ static void large_counts(void)
     expect("MPI_Gatherv_c | COLL root=0 out=%d in=%d comm=world", 4 * (rank + 1), rank ? 0 : 12);
 }
 
+/* Large counts where a call sends and receives, or takes a matched message. */
+static void large_exchanges(void)
+{
+    MPI_Request request;
+    MPI_Message message;
+    MPI_Status status;
+    void *detached;
+    MPI_Count room;
+    static char buffer[4096];
+    MPI_Sendrecv_c(a, N, MPI_INT, other, 6, b, N, MPI_INT, other, 6, world, MPI_STATUS_IGNORE);
+    expect("MPI_Sendrecv_c | SEND peer=%d tag=6 bytes=%d comm=world | RECV peer=%d tag=6 in=%d comm=world", other,
+           BYTES, other, BYTES);
+    MPI_Sendrecv_replace_c(b, N, MPI_INT, other, 6, other, 6, world, &status);
+    expect("MPI_Sendrecv_replace_c | SEND peer=%d tag=6 bytes=%d comm=world | RECV peer=%d tag=6 in!=%d comm=world",
+           other, BYTES, other, BYTES);
+    MPI_Recv_init_c(b, N, MPI_INT, other, 7, world, &request);
+    expect("MPI_Recv_init_c");
+    MPI_Start(&request);
+    expect("MPI_Start | RECV peer=%d tag=7 in=%d comm=world persistent request", other, BYTES);
+    MPI_Ssend_c(a, N, MPI_INT, other, 7, world);
+    expect("MPI_Ssend_c | SEND peer=%d tag=7 bytes=%d comm=world mode=SYNC", other, BYTES);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    expect("MPI_Wait | DONE of=MPI_Start peer=%d tag=7 in=%d persistent", other, BYTES);
+    MPI_Request_free(&request);
+    expect("MPI_Request_free");
+    MPI_Buffer_attach_c(buffer, sizeof buffer);
+    for (int i = 0; i < 2; i++) {
+        MPI_Bsend_c(a, N, MPI_INT, other, 8, world);
+        expect("MPI_Bsend_c | SEND peer=%d tag=8 bytes=%d comm=world mode=BUFFERED", other, BYTES);
+    }
+    MPI_Mprobe(other, 8, world, &message, MPI_STATUS_IGNORE);
+    expect("MPI_Mprobe");
+    MPI_Mrecv_c(b, N, MPI_INT, &message, &status);
+    expect("MPI_Mrecv_c | RECV peer=%d tag=8 in!=%d comm=world", other, BYTES);
+    MPI_Mprobe(other, 8, world, &message, MPI_STATUS_IGNORE);
+    expect("MPI_Mprobe");
+    MPI_Imrecv_c(b, N, MPI_INT, &message, &request);
+    expect("MPI_Imrecv_c | RECV peer=%d tag=8 in=%d comm=world request", other, BYTES);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    expect("MPI_Wait | DONE of=MPI_Imrecv_c peer=%d tag=8 in=%d", other, BYTES);
+    MPI_Buffer_detach_c(&detached, &room);
+    expect("MPI_Buffer_detach_c");
+    CHECK(detached == buffer && room == sizeof buffer && b[1] == 1);
+}
+
+/* MPI_Isendrecv_replace, in both widths: `start` is one. */
+#define REPLACED(start, name)                                                                      \
+    start(b, N, MPI_INT, other, 9, other, 9, world, &request);                                     \
+    expect(name " | SEND peer=%d tag=9 bytes=%d comm=world | RECV peer=%d tag=9 in=%d "            \
+           "comm=world request", other, BYTES, other, BYTES);                                      \
+    MPI_Wait(&request, MPI_STATUS_IGNORE);                                                         \
+    expect("MPI_Wait | DONE of=" name " peer=%d tag=9 in=%d", other, BYTES)
+
+static void replaced_at_once(void)
+{
+    MPI_Request request;
+    REPLACED(MPI_Isendrecv_replace, "MPI_Isendrecv_replace");
+    REPLACED(MPI_Isendrecv_replace_c, "MPI_Isendrecv_replace_c");
+    MPI_Isendrecv_c(a, N, MPI_INT, other, 9, b, N, MPI_INT, other, 9, world, &request);
+    expect("MPI_Isendrecv_c | SEND peer=%d tag=9 bytes=%d comm=world | RECV peer=%d tag=9 in=%d comm=world request",
+           other, BYTES, other, BYTES);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    expect("MPI_Wait | DONE of=MPI_Isendrecv_c peer=%d tag=9 in=%d", other, BYTES);
+    CHECK(b[1] == 1);
+}
+
 static void both_ways_at_once(void)
 {
     MPI_Request request;
@@ -134,7 +200,9 @@ int main(int argc, char **argv)
     for (int i = 0; i < N; i++)
         a[i] = i;
     large_counts();
+    large_exchanges();
     both_ways_at_once();
+    replaced_at_once();
     persistent_collectives();
     session();
     partitioned();

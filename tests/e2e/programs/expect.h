@@ -3,7 +3,8 @@
  * What the end-to-end programs share: each writes down, next to every MPI call, what a recorder
  * ought to have seen of it (environment variable MWTEST_EXPECT: prefix of one file a rank), and
  * stops the job when a result is wrong. A line is a function and the effects of that call:
- * "MPI_Send | SEND peer=1 tag=2 bytes=40 comm=world".
+ * "MPI_Send | SEND peer=1 tag=2 bytes=40 comm=world". A line "#MPI_Type_dup" is a call that may leave no
+ * record: CALL(MPI_Type_dup)(...) writes it, and the test compares how often.
  */
 #ifndef MWTEST_EXPECT_H
 #define MWTEST_EXPECT_H
@@ -46,6 +47,14 @@ __attribute__((unused, format(printf, 1, 2))) static void expect(const char *for
     fputc('\n', expect_file);
     fflush(expect_file);
 }
+
+MAYBE_UNUSED static void expect_count(const char *function)
+{
+    if (expect_file)
+        fprintf(expect_file, "#%s\n", function);
+}
+
+#define CALL(function) (expect_count(#function), function)
 
 #define CHECK(condition)                                                                           \
     do {                                                                                           \

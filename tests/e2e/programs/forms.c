@@ -233,6 +233,27 @@ static void large(void)
     AGAIN(MPI_Scan_init_c, a, b, N, MPI_INT, MPI_SUM);
     AGAIN(MPI_Exscan_init_c, a, b, N, MPI_INT, MPI_SUM);
 }
+
+static void large_neighbours(void)
+{
+    const MPI_Count same[SIZE] = {2, 2};
+    const MPI_Aint far[SIZE] = {0, 1}, where[SIZE] = {0, 8};
+    NOW(MPI_Neighbor_allgather_c, a, N, MPI_INT, b, N, MPI_INT);
+    NOW(MPI_Neighbor_allgatherv_c, a, 2, MPI_INT, b, same, far, MPI_INT);
+    NOW(MPI_Neighbor_alltoall_c, a, N, MPI_INT, b, N, MPI_INT);
+    NOW(MPI_Neighbor_alltoallv_c, a, same, far, MPI_INT, b, same, far, MPI_INT);
+    NOW(MPI_Neighbor_alltoallw_c, a, same, where, types, b, same, where, types);
+    LATER(MPI_Ineighbor_allgather_c, a, N, MPI_INT, b, N, MPI_INT);
+    LATER(MPI_Ineighbor_allgatherv_c, a, 2, MPI_INT, b, same, far, MPI_INT);
+    LATER(MPI_Ineighbor_alltoall_c, a, N, MPI_INT, b, N, MPI_INT);
+    LATER(MPI_Ineighbor_alltoallv_c, a, same, far, MPI_INT, b, same, far, MPI_INT);
+    LATER(MPI_Ineighbor_alltoallw_c, a, same, where, types, b, same, where, types);
+    AGAIN(MPI_Neighbor_allgather_init_c, a, N, MPI_INT, b, N, MPI_INT);
+    AGAIN(MPI_Neighbor_allgatherv_init_c, a, 2, MPI_INT, b, same, far, MPI_INT);
+    AGAIN(MPI_Neighbor_alltoall_init_c, a, N, MPI_INT, b, N, MPI_INT);
+    AGAIN(MPI_Neighbor_alltoallv_init_c, a, same, far, MPI_INT, b, same, far, MPI_INT);
+    AGAIN(MPI_Neighbor_alltoallw_init_c, a, same, where, types, b, same, where, types);
+}
 #endif
 
 int main(int argc, char **argv)
@@ -251,6 +272,7 @@ int main(int argc, char **argv)
 #if MPI_VERSION >= 4
     persistent();
     large();
+    large_neighbours();
 #endif
     MPI_Comm_free(&comm);
     MPI_Finalize();

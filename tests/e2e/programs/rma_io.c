@@ -9,6 +9,10 @@
 #include "expect.h"
 #include "toggle.h"
 
+#ifndef DISPLACEMENT_UNIT
+#define DISPLACEMENT_UNIT int
+#endif
+
 enum { N = 64 };
 
 static int rank, size;    /* in MPI_COMM_WORLD */
@@ -201,7 +205,8 @@ static void dynamic(void)
 static void shared(void)
 {
     MPI_Win window;
-    int *mine, unit;
+    int *mine;
+    DISPLACEMENT_UNIT unit;
     MPI_Aint bytes;
     place = "window=4 comm=world";
     MPI_Win_allocate_shared(8 * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &mine,

@@ -11,9 +11,9 @@ static json_t *show_stack(const struct mw_digest *digest)
     json_t *list = json_array();
     for (size_t i = 0; i < digest->stack.count; i++) {
         const struct mw_digest_fact *fact = &digest->stack.at[i];
-        json_array_append_new(list, json_pack("[s s s s I]", mw_fact_kind_word(fact->kind),
-                                              fact->name, fact->value, fact->detail,
-                                              (json_int_t)fact->ranks));
+        json_array_append_new(list,
+                              json_pack("[s s s s I]", mw_fact_kind_word(fact->kind), fact->name,
+                                        fact->value, fact->detail, (json_int_t)fact->ranks));
     }
     return list;
 }
@@ -23,11 +23,11 @@ static json_t *show_ways(const struct mw_digest *digest)
     json_t *list = json_array();
     for (size_t i = 0; i < digest->ways.count; i++) {
         const struct mw_digest_way *way = &digest->ways.at[i];
-        json_array_append_new(
-            list, json_pack("[s s s s s i i I I I]", way->distance, way->buffer, way->transport,
-                            way->layer, way->device, (int)way->first_class, (int)way->last_class,
-                            (json_int_t)way->pairs, (json_int_t)way->messages,
-                            (json_int_t)way->bytes));
+        json_array_append_new(list, json_pack("[s s s s s i i I I I]", way->distance, way->buffer,
+                                              way->transport, way->layer, way->device,
+                                              (int)way->first_class, (int)way->last_class,
+                                              (json_int_t)way->pairs, (json_int_t)way->messages,
+                                              (json_int_t)way->bytes));
     }
     return list;
 }
@@ -37,10 +37,10 @@ static json_t *show_pairs(const struct mw_digest *digest)
     json_t *list = json_array();
     for (size_t i = 0; i < digest->pairs.count; i++) {
         const struct mw_digest_pair *pair = &digest->pairs.at[i];
-        json_array_append_new(list, json_pack("[I I s s I I]", (json_int_t)pair->src,
-                                              (json_int_t)pair->dst, pair->distance,
-                                              pair->transport, (json_int_t)pair->messages,
-                                              (json_int_t)pair->bytes));
+        json_array_append_new(list,
+                              json_pack("[I I s s I I]", (json_int_t)pair->src,
+                                        (json_int_t)pair->dst, pair->distance, pair->transport,
+                                        (json_int_t)pair->messages, (json_int_t)pair->bytes));
     }
     return list;
 }
@@ -81,17 +81,17 @@ int main(int argc, char **argv)
         free(why);
         return 1;
     }
-    json_t *shown = json_pack(
-        "{ss ss ss ss ss sI sI sI sI ss? ss? ss? sI sI sI sI so so so so}", "path", digest->path,
-        "program", digest->program, "arguments", digest->arguments, "executable_id",
-        digest->executable_id, "identity", digest->identity, "ranks", (json_int_t)digest->ranks,
-        "recorded_ranks", (json_int_t)digest->recorded_ranks, "nodes", (json_int_t)digest->nodes,
-        "began", (json_int_t)digest->began, "crashed", digest->crashed, "incomplete",
-        digest->incomplete, "disturbed", digest->disturbed, "messages",
-        (json_int_t)digest->messages, "bytes", (json_int_t)digest->bytes, "calls",
-        (json_int_t)digest->calls, "collective_calls", (json_int_t)digest->collective_calls,
-        "stack", show_stack(digest), "ways", show_ways(digest), "pairs", show_pairs(digest),
-        "figures", show_figures(digest));
+    json_t *shown =
+        json_pack("{ss ss ss ss ss sI sI sI sI ss? ss? ss? sI sI sI sI so so so so}", "path",
+                  digest->path, "program", digest->program, "arguments", digest->arguments,
+                  "executable_id", digest->executable_id, "identity", digest->identity, "ranks",
+                  (json_int_t)digest->ranks, "recorded_ranks", (json_int_t)digest->recorded_ranks,
+                  "nodes", (json_int_t)digest->nodes, "began", (json_int_t)digest->began, "crashed",
+                  digest->crashed, "incomplete", digest->incomplete, "disturbed", digest->disturbed,
+                  "messages", (json_int_t)digest->messages, "bytes", (json_int_t)digest->bytes,
+                  "calls", (json_int_t)digest->calls, "collective_calls",
+                  (json_int_t)digest->collective_calls, "stack", show_stack(digest), "ways",
+                  show_ways(digest), "pairs", show_pairs(digest), "figures", show_figures(digest));
     json_dumpf(shown, stdout, JSON_INDENT(1));
     json_decref(shown);
     mw_digest_free(digest);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the measuring of messages is built of, against the plain way of doing the same: maps that
- * forget, unions of intervals, histograms, and the straight lines between bounds of clocks.
+ * forget, unions of intervals, histograms, courses, and the straight lines between bounds of clocks.
  */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,6 +15,7 @@
 
 #include "analyzer/analysis/cover.h"
 #include "analyzer/analysis/histogram.h"
+#include "analyzer/analysis/trail.h"
 #include "analyzer/base/map.h"
 #include "analyzer/model/clock_hull.h"
 
@@ -157,6 +159,38 @@ static void test_clock_needs_both_sides(void **unused)
     mw_clock_edge_free(&edge);
 }
 
+/* However many values: few blocks, all values but those of a last small one, in their order. */
+static void test_trail(void **unused)
+{
+    double means[MW_TRAIL_BLOCKS];
+    (void)unused;
+    for (size_t length = 1; length <= 3000; length += length < 70 ? 1 : 97) {
+        struct mw_trail trail = {0};
+        for (size_t i = 0; i < length; i++)
+            mw_trail_add(&trail, 7);
+        size_t count = mw_trail_means(&trail, means);
+        assert_true(count >= (length < 8 ? length : 7) && count <= MW_TRAIL_BLOCKS);
+        assert_true(trail.each * count + trail.each > length);
+        for (size_t i = 0; i < count; i++)
+            assert_true(fabs(means[i] - 7) < 1e-9);
+    }
+    struct mw_trail empty = {0};
+    assert_int_equal(mw_trail_means(&empty, means), 0);
+}
+
+static void test_trail_keeps_its_course(void **unused)
+{
+    double means[MW_TRAIL_BLOCKS];
+    struct mw_trail trail = {0};
+    (void)unused;
+    for (int i = 0; i < 1 << 14; i++) /* the value is e to the part of the way; one of many is wild */
+        mw_trail_add(&trail, i % 997 == 500 ? 1e6 : exp(i / 16384.0));
+    size_t count = mw_trail_means(&trail, means);
+    assert_true(count >= 8);
+    for (size_t i = 0; i < count; i++)
+        assert_true(fabs(log(means[i]) - ((double)i + 0.5) / (double)count) < 0.1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -164,6 +198,8 @@ int main(void)
         cmocka_unit_test(test_cover),
         cmocka_unit_test(test_cover_closes_old_ones),
         cmocka_unit_test(test_histogram),
+        cmocka_unit_test(test_trail),
+        cmocka_unit_test(test_trail_keeps_its_course),
         cmocka_unit_test(test_clock_lines),
         cmocka_unit_test(test_clock_needs_both_sides),
     };

@@ -70,6 +70,30 @@ static void test_spawned(void **state)
     assert_string_not_equal(one, other);
 }
 
+/* A child says who spawned it by the same hash as that process itself; another job's processes have other ones. */
+static void test_names(void **state)
+{
+    char key[160];
+    forget_launchers();
+    setenv("PMIX_RANK", "1", 1);
+    read_facts("OMPI_MCA_orte_precondition_transports", "a-b", "100", key);
+    uint64_t parent = facts.name;
+    assert_true(parent && facts.spawner == 0);
+    setenv("OMPI_PARENT_PORT", "100.1:4711", 1);
+    setenv("PMIX_RANK", "0", 1);
+    read_facts("OMPI_MCA_orte_precondition_transports", "a-b", "101", key);
+    assert_true(facts.name != parent && facts.spawner == parent);
+    read_facts("OMPI_MCA_orte_precondition_transports", "c-d", "101", key);
+    assert_true(facts.spawner && facts.spawner != parent);
+    setenv("OMPI_PARENT_PORT", "no port", 1);
+    read_facts("OMPI_MCA_orte_precondition_transports", "a-b", "101", key);
+    assert_true(facts.spawner == 0);
+    unsetenv("PMIX_RANK");
+    read_facts("OMPI_MCA_orte_precondition_transports", "a-b", "101", key);
+    assert_true(facts.name == 0);
+    unsetenv("OMPI_PARENT_PORT");
+}
+
 /* prterun begins anew with each job; a daemon has several. */
 static void test_prrte(void **state)
 {
@@ -158,7 +182,7 @@ static void test_hydra(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_nothing),
-                                       cmocka_unit_test(test_spawned), cmocka_unit_test(test_prrte),
+                                       cmocka_unit_test(test_spawned), cmocka_unit_test(test_names), cmocka_unit_test(test_prrte),
                                        cmocka_unit_test(test_key_that_was_given),
                                        cmocka_unit_test(test_hydra)};
     if (argc > 1 && strcmp(argv[1], "--control-port") == 0)

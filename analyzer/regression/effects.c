@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What got slower or faster (compare.h): figures of both sides joined, how much each changed and
+ * how sure that is. docs/regression.md has the rules, docs/statistics.md the tests.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/analysis/speed.h"
+#include "analyzer/analysis/tally.h"
+#include "analyzer/regression/compare.h"
+
+#define ONE_RUN_LEAST 0.20 /* with one run a side nothing smaller is a verdict */
+#define PART_LEAST    0.05 /* of the samples or bytes: so much of the job that it counts */
+#define TIME_LEAST    0.01 /* of the time of all ranks: less does not matter */
+#define RUNS_MOST     100  /* more are nobody's answer */
+
+enum side { BASE, FRESH, SIDES };
+
+/* A figure of one run. */
+struct reference {
+    const struct mw_figure *figure;
+    enum side side;
+};
+
+struct joining {
+    struct mw_comparison *comparison;
+    MW_VECTOR(struct reference) all; /* by what they are about */
+    double whole[MW_METRICS][2];     /* samples and bytes of classes, for their parts */
+    double time;                     /* s of all ranks in a base run */
+};
+
+static int wanted(const struct mw_comparison *comparison, enum mw_figure_scope scope)
+{
+    unsigned parts = comparison->options.parts;
+    switch (scope) {
+    case MW_SCOPE_CLASS:
+        return (parts & MW_COMPARE_CLASSES) != 0;
+    case MW_SCOPE_PAIR: /* what a change of transport cost is said by pair */
+        return (parts & (MW_COMPARE_PAIRS | MW_COMPARE_TRANSPORTS)) != 0;
+    case MW_SCOPE_COLLECTIVE:
+        return (parts & MW_COMPARE_CALLS) != 0;
+    default:
+        return parts & MW_COMPARE_CALLS && comparison->times_compare;
+    }
+}
+
+static int has_enough(const struct mw_figure *figure)
+{
+    if (figure->scope == MW_SCOPE_CLASS || figure->scope == MW_SCOPE_PAIR ||
+        figure->scope == MW_SCOPE_COLLECTIVE)
+        return figure->samples >= MW_SPEED_MIN_CERTAIN && figure->value > 0;
+    return figure->value > 0;
+}
+
+static int reference_compare(const void *left, const void *right)
+{
+    const struct reference *a = left, *b = right;
+    int order = mw_figure_compare(a->figure, b->figure);
+    order = order ? order : (a->side > b->side) - (a->side < b->side);
+    return order ? order : (a->figure > b->figure) - (a->figure < b->figure);
+}
+
+static void gather(struct joining *joining, const struct mw_runs *runs, enum side side)
+{
+    for (size_t i = 0; i < runs->count; i++)
+        for (size_t f = 0; f < runs->at[i]->figures.count; f++) {
+            const struct mw_figure *figure = &runs->at[i]->figures.at[f];
+            if (wanted(joining->comparison, figure->scope))
+                *mw_vector_add(&joining->all) = (struct reference){figure, side};
+        }
+}
+
+/* --- how much of the job a figure is ---------------------------------------------------------- */
+
+static double bytes_of(const struct mw_figure *figure)
+{
+    return (double)figure->samples * (double)mw_class_to(figure->size_class);
+}
+
+static void add_whole(struct joining *joining)
+{
+    const struct mw_digest *run = joining->comparison->base.at[0];
+    for (size_t f = 0; f < run->figures.count; f++) {
+        const struct mw_figure *figure = &run->figures.at[f];
+        if (figure->scope == MW_SCOPE_CLASS) {
+            joining->whole[figure->metric][0] += (double)figure->samples;
+            joining->whole[figure->metric][1] += bytes_of(figure);
+        }
+        if (figure->scope == MW_SCOPE_JOB && !strcmp(figure->name, "wall"))
+            joining->time = figure->value * (double)run->recorded_ranks;
+    }
+}
+
+static int counts(const struct joining *joining, const struct mw_figure *figure)
+{
+    const double *whole = joining->whole[figure->metric];
+    unsigned parts = joining->comparison->options.parts;
+    int alone = !(parts & MW_COMPARE_CLASSES);
+    switch (figure->scope) {
+    case MW_SCOPE_CLASS:
+    case MW_SCOPE_PAIR:
+        return (figure->scope == MW_SCOPE_CLASS || (alone && parts & MW_COMPARE_PAIRS)) &&
+               ((double)figure->samples >= PART_LEAST * whole[0] ||
+                bytes_of(figure) >= PART_LEAST * whole[1]);
+    case MW_SCOPE_JOB:
+        return 1;
+    default:
+        return alone && figure->value >= PART_LEAST * joining->time;
+    }
+}
+
+/* --- one figure ------------------------------------------------------------------------------- */
+
+/* The references to one figure on a side. */
+struct values {
+    const struct mw_figure *first, *middle; /* first with enough samples; the median run */
+    double *costs;                          /* of each run: more is slower */
+    double *plain;
+    size_t count;
+};
+
+static double cost(const struct mw_figure *figure, double value)
+{
+    return mw_metric_more_is_better(figure->metric) ? 1 / value : value;
+}
+
+static struct values values_of(const struct reference *references, size_t count, enum side side)
+{
+    struct values values = {0};
+    values.costs = mw_alloc(count + 1, sizeof(*values.costs));
+    values.plain = mw_alloc(count + 1, sizeof(*values.plain));
+    for (size_t i = 0; i < count; i++) {
+        const struct mw_figure *figure = references[i].figure;
+        if (references[i].side != side || !has_enough(figure))
+            continue;
+        if (!values.count)
+            values.first = figure;
+        values.plain[values.count] = figure->value;
+        values.costs[values.count++] = cost(figure, figure->value);
+    }
+    double median = mw_median(values.plain, values.count);
+    for (size_t i = 0; i < count; i++) {
+        const struct mw_figure *figure = references[i].figure;
+        if (references[i].side == side && has_enough(figure) &&
+            (!values.middle || fabs(figure->value - median) < fabs(values.middle->value - median)))
+            values.middle = figure;
+    }
+    return values;
+}
+
+static void values_free(struct values *values)
+{
+    free(values->costs);
+    free(values->plain);
+}
+
+/* The costs of a run's blocks. */
+static double *block_costs(const struct mw_figure *figure)
+{
+    double *costs = mw_alloc(figure->block_count, sizeof(*costs));
+    for (size_t i = 0; i < figure->block_count; i++)
+        costs[i] = cost(figure, figure->blocks[i]);
+    return costs;
+}
+
+static int change_of_blocks(const struct values *base, const struct values *fresh, double level,
+                            struct mw_change *change)
+{
+    double *one = block_costs(base->middle), *two = block_costs(fresh->middle);
+    int failed = mw_change_of_blocks(one, base->middle->block_count, two,
+                                     fresh->middle->block_count, level, change);
+    free(one);
+    free(two);
+    return failed;
+}
+
+static void measure(struct mw_effect *effect, const struct values *base, const struct values *fresh,
+                    double level)
+{
+    int several = base->count > 1 && fresh->count > 1;
+    effect->measured = !(several ? mw_change_of_runs(base->costs, base->count, fresh->costs,
+                                                     fresh->count, level, &effect->change)
+                                 : change_of_blocks(base, fresh, level, &effect->change));
+    if (effect->measured)
+        return;
+    effect->verdict = MW_EFFECT_UNJUDGED;
+    effect->why = several ? "its values say nothing" : "one run a side says too little of it";
+    effect->change = (struct mw_change){.ratio = cost(base->first, effect->fresh) /
+                                                 cost(base->first, effect->base),
+                                        .low = NAN,
+                                        .high = NAN,
+                                        .p = NAN,
+                                        .noise = NAN};
+}
+
+static void join_figure(struct joining *joining, const struct reference *base, size_t base_count,
+                        const struct reference *fresh, size_t fresh_count)
+{
+    struct mw_comparison *comparison = joining->comparison;
+    struct values old = values_of(base, base_count, BASE);
+    struct values new = values_of(fresh, fresh_count, FRESH);
+    if (old.count && new.count) {
+        struct mw_effect *effect = mw_vector_add(&comparison->effects);
+        *effect = (struct mw_effect){.about = old.first,
+                                     .fresh_transport = new.first->transport,
+                                     .base_runs = old.count,
+                                     .fresh_runs = new.count,
+                                     .base = mw_median(old.plain, old.count),
+                                     .fresh = mw_median(new.plain, new.count),
+                                     .counts = counts(joining, old.first)};
+        measure(effect, &old, &new, MW_SURE / (double)comparison->options.looks);
+    } else if (base[0].figure->scope <= MW_SCOPE_PAIR) {
+        comparison->too_few++;
+    }
+    values_free(&old);
+    values_free(&new);
+}
+
+/* --- joining ---------------------------------------------------------------------------------- */
+
+struct range {
+    size_t at, count;
+};
+
+static int is_one_sided(const struct joining *joining, struct range range, enum side side)
+{
+    return joining->all.at[range.at].side == side &&
+           joining->all.at[range.at + range.count - 1].side == side;
+}
+
+/* Classes that differ in their transport only. */
+static int other_way(const struct mw_figure *a, const struct mw_figure *b)
+{
+    return a->scope == MW_SCOPE_CLASS && b->scope == MW_SCOPE_CLASS && a->metric == b->metric &&
+           a->size_class == b->size_class && !strcmp(a->distance, b->distance) &&
+           !strcmp(a->buffer, b->buffer);
+}
+
+/* What has no counterpart because it went another way: joined where there is one such on each
+ * side. NULL none. */
+static const struct range *counterpart(const struct joining *joining, const struct range *ranges,
+                                       size_t count, struct range range, enum side side)
+{
+    const struct range *found = NULL;
+    for (size_t i = 0; i < count; i++) {
+        if (!is_one_sided(joining, ranges[i], side) ||
+            !other_way(joining->all.at[range.at].figure, joining->all.at[ranges[i].at].figure))
+            continue;
+        if (found)
+            return NULL;
+        found = &ranges[i];
+    }
+    return found;
+}
+
+static void join_ways(struct joining *joining, const struct range *ranges, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct range *other;
+        if (!is_one_sided(joining, ranges[i], BASE) ||
+            !(other = counterpart(joining, ranges, count, ranges[i], FRESH)) ||
+            counterpart(joining, ranges, count, *other, BASE) != &ranges[i])
+            continue;
+        join_figure(joining, &joining->all.at[ranges[i].at], ranges[i].count,
+                    &joining->all.at[other->at], other->count);
+    }
+}
+
+static void join_all(struct joining *joining)
+{
+    MW_VECTOR(struct range) alone = {0};
+    for (size_t i = 0, end; i < joining->all.count; i = end) {
+        for (end = i + 1;
+             end < joining->all.count &&
+             !mw_figure_compare(joining->all.at[i].figure, joining->all.at[end].figure);)
+            end++;
+        struct range range = {i, end - i};
+        if (is_one_sided(joining, range, BASE) || is_one_sided(joining, range, FRESH)) {
+            if (joining->all.at[i].figure->scope == MW_SCOPE_CLASS)
+                *mw_vector_add(&alone) = range;
+            continue;
+        }
+        join_figure(joining, &joining->all.at[i], range.count, &joining->all.at[i], range.count);
+    }
+    join_ways(joining, alone.at, alone.count);
+    free(alone.at);
+}
+
+/* --- verdicts --------------------------------------------------------------------------------- */
+
+/* Each scope is a family of its own: so that a thousand pairs do not drown ten classes. */
+static void adjust_scope(struct mw_comparison *comparison, enum mw_figure_scope scope)
+{
+    double *p = mw_alloc(comparison->effects.count, sizeof(*p));
+    size_t count = 0;
+    for (size_t i = 0; i < comparison->effects.count; i++)
+        if (comparison->effects.at[i].about->scope == scope && comparison->effects.at[i].measured)
+            p[count++] = comparison->effects.at[i].change.p;
+    mw_adjust(p, count);
+    count = 0;
+    for (size_t i = 0; i < comparison->effects.count; i++)
+        if (comparison->effects.at[i].about->scope == scope && comparison->effects.at[i].measured)
+            comparison->effects.at[i].change.p = p[count++];
+    free(p);
+}
+
+static enum mw_effect_verdict judge_runs(const struct mw_effect *effect, double threshold,
+                                         size_t looks)
+{
+    double level = MW_SURE / (double)looks;
+    enum mw_worse worse = mw_change_worse(&effect->change, threshold, level);
+    if (worse == MW_WORSE_YES)
+        return MW_EFFECT_WORSE;
+    if (effect->change.ratio > 1 + threshold || (looks > 1 && worse == MW_WORSE_UNSURE))
+        return MW_EFFECT_UNSURE;
+    if (effect->change.ratio < 1 / (1 + threshold) && effect->change.p <= level)
+        return MW_EFFECT_BETTER;
+    return MW_EFFECT_SAME;
+}
+
+/* What differs from run to run is not in the interval of one run: only large effects are believed.
+ */
+static enum mw_effect_verdict judge_blocks(const struct mw_effect *effect, double threshold,
+                                           int disturbed)
+{
+    const struct mw_change *change = &effect->change;
+    double least = fmax(threshold, ONE_RUN_LEAST);
+    if (change->ratio > 1 + least && change->low > 1 + threshold && !disturbed)
+        return MW_EFFECT_WORSE;
+    if (change->ratio > 1 + threshold)
+        return MW_EFFECT_UNSURE;
+    if (change->ratio < 1 / (1 + least) && change->high < 1 / (1 + threshold))
+        return MW_EFFECT_BETTER;
+    return MW_EFFECT_SAME;
+}
+
+/* A time that is next to nothing of the job's. */
+static int is_little(const struct joining *joining, const struct mw_effect *effect)
+{
+    enum mw_figure_scope scope = effect->about->scope;
+    return (scope == MW_SCOPE_CALL || scope == MW_SCOPE_SITE || scope == MW_SCOPE_WAIT) &&
+           fabs(effect->fresh - effect->base) < TIME_LEAST * joining->time;
+}
+
+static void judge(const struct joining *joining, struct mw_effect *effect)
+{
+    const struct mw_compare_options *options = &joining->comparison->options;
+    if (!effect->measured)
+        return;
+    int several = effect->base_runs > 1 && effect->fresh_runs > 1;
+    effect->verdict =
+        several ? judge_runs(effect, options->threshold, options->looks)
+                : judge_blocks(effect, options->threshold, joining->comparison->disturbed);
+    if (is_little(joining, effect)) {
+        effect->verdict = MW_EFFECT_SAME;
+        effect->why = "too little of the job's time to matter";
+    }
+    if (several && effect->verdict == MW_EFFECT_UNSURE)
+        effect->runs_needed = mw_runs_needed(&effect->change, options->threshold,
+                                             MW_SURE / (double)options->looks, RUNS_MOST);
+}
+
+static int effect_compare(const void *left, const void *right)
+{
+    const struct mw_effect *a = left, *b = right;
+    if (a->verdict != b->verdict)
+        return a->verdict < b->verdict ? -1 : 1;
+    if (a->about->scope != b->about->scope)
+        return a->about->scope < b->about->scope ? -1 : 1;
+    double first = fabs(log(a->change.ratio)), second = fabs(log(b->change.ratio));
+    if (first != second)
+        return first > second ? -1 : 1;
+    return mw_figure_compare(a->about, b->about);
+}
+
+/* Pairs that were read only to say what a change of transport cost have no say of their own. */
+static void drop_unasked(struct mw_comparison *comparison)
+{
+    for (size_t i = 0; i < comparison->effects.count; i++) {
+        struct mw_effect *effect = &comparison->effects.at[i];
+        if (effect->about->scope == MW_SCOPE_PAIR &&
+            !(comparison->options.parts & MW_COMPARE_PAIRS)) {
+            effect->verdict = MW_EFFECT_UNJUDGED;
+            effect->why = "not asked for";
+        }
+    }
+}
+
+void mw_compare_effects(struct mw_comparison *comparison)
+{
+    struct joining joining = {.comparison = comparison};
+    gather(&joining, &comparison->base, BASE);
+    gather(&joining, &comparison->fresh, FRESH);
+    if (joining.all.count)
+        qsort(joining.all.at, joining.all.count, sizeof(joining.all.at[0]), reference_compare);
+    add_whole(&joining);
+    join_all(&joining);
+    for (int scope = 0; scope < MW_SCOPES; scope++)
+        adjust_scope(comparison, (enum mw_figure_scope)scope);
+    for (size_t i = 0; i < comparison->effects.count; i++)
+        judge(&joining, &comparison->effects.at[i]);
+    drop_unasked(comparison);
+    if (comparison->effects.count)
+        qsort(comparison->effects.at, comparison->effects.count, sizeof(comparison->effects.at[0]),
+              effect_compare);
+    free(joining.all.at);
+}

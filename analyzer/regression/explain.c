@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What could explain the changes (compare.h): facts that tell all runs of one side from all of the
+ * other, those first that are on the way that changed. Of libraries only the ones that drive that
+ * way, and those that these need: what everything links with is named only where there is nothing
+ * else.
+ */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/regression/compare.h"
+
+#define WORD_LEAST                                                                                 \
+    3 /* characters that a name of a transport must have to be looked for in others */
+
+/* Ranks of suspects: how near they are to the way that changed. */
+enum nearness {
+    ON_THE_WAY, /* the provider itself */
+    FABRIC,     /* the library that it is a part of */
+    COMPONENT,  /* MPI's part that calls that */
+    MPI,
+    DRIVER, /* what the provider talks to */
+    PARAMETER,
+    PLACEMENT,
+    MACHINE,
+    ELSE,
+};
+
+/* --- the way that changed --------------------------------------------------------------------- */
+
+struct way_words {
+    MW_VECTOR(char *) words;
+};
+
+static void words_add(struct way_words *words, const char *label)
+{
+    for (const char *at = label; *at;) {
+        size_t length = strcspn(at, " ,;()");
+        if (length >= WORD_LEAST && strncmp(at, "from", length) && strncmp(at, "KiB", length) &&
+            strncmp(at, "MiB", length) && strncmp(at, "unknown", length))
+            *mw_vector_add(&words->words) = mw_format("%.*s", (int)length, at);
+        at += length + (at[length] != '\0');
+    }
+}
+
+static void words_free(struct way_words *words)
+{
+    for (size_t i = 0; i < words->words.count; i++)
+        free(words->words.at[i]);
+    free(words->words.at);
+}
+
+/* The ways of whatever changed; of all messages where nothing is said of a way. */
+static struct way_words changed_ways(const struct mw_comparison *comparison)
+{
+    struct way_words words = {0};
+    for (size_t i = 0; i < comparison->identities.count; i++) {
+        const struct mw_identity *identity = &comparison->identities.at[i];
+        if (identity->kind > MW_IDENTITY_DEVICE)
+            continue;
+        words_add(&words, identity->base);
+        words_add(&words, identity->fresh);
+    }
+    for (size_t i = 0; i < comparison->effects.count && !words.words.count; i++) {
+        const struct mw_effect *effect = &comparison->effects.at[i];
+        if (effect->verdict == MW_EFFECT_WORSE || effect->verdict == MW_EFFECT_UNSURE)
+            words_add(&words, effect->about->transport);
+    }
+    const struct mw_digest *run = comparison->fresh.at[0];
+    for (size_t i = 0; i < run->ways.count && !words.words.count; i++)
+        words_add(&words, run->ways.at[i].transport);
+    return words;
+}
+
+/* --- how near a library is -------------------------------------------------------------------- */
+
+static int begins_with_one(const char *name, const char *const *list)
+{
+    for (; *list; list++)
+        if (!strncmp(name, *list, strlen(*list)))
+            return 1;
+    return 0;
+}
+
+static int is_on_the_way(const char *name, const struct way_words *words)
+{
+    for (size_t i = 0; i < words->words.count; i++)
+        if (strcasestr(name, words->words.at[i]))
+            return 1;
+    return 0;
+}
+
+static enum nearness library_nearness(const char *name, const struct way_words *words)
+{
+    static const char *const fabrics[] = {"libfabric", "libucp",  "libuct", "libucs",     "libucm",
+                                          "libpsm2",   "libpsm3", "libefa", "libportals", NULL};
+    static const char *const mpi[] = {"libmpi",  "libmpich", "libopen-pal", "libopen-rte",
+                                      "libpmix", "libmpi_",  "libprrte",    NULL};
+    static const char *const drivers[] = {
+        "libibverbs", "librdmacm", "libmlx",   "libcxi",  "libamdhip64", "libhsa", "libcuda",
+        "librccl",    "libnccl",   "libxpmem", "libknem", "libhwloc",    "libnl",  NULL};
+    if (is_on_the_way(name, words))
+        return ON_THE_WAY;
+    if (begins_with_one(name, fabrics) || strstr(name, "-fi.so"))
+        return FABRIC;
+    if (!strncmp(name, "mca_", 4) || strstr(name, "ofi") || strstr(name, "ucx"))
+        return COMPONENT;
+    if (begins_with_one(name, mpi))
+        return MPI;
+    return begins_with_one(name, drivers) ? DRIVER : ELSE;
+}
+
+static enum nearness nearness_of(const struct mw_digest_fact *fact, const struct way_words *words)
+{
+    switch (fact->kind) {
+    case MW_FACT_MPI:
+        return MPI;
+    case MW_FACT_LIBRARY:
+        return library_nearness(fact->name, words);
+    case MW_FACT_PARAMETER:
+        return PARAMETER;
+    case MW_FACT_PLACEMENT:
+        return PLACEMENT;
+    default:
+        return MACHINE;
+    }
+}
+
+/* --- facts that differ ------------------------------------------------------------------------ */
+
+/* The values of one fact in a run, as one text; *detail: that of the first. "" it has none. */
+static char *values_text(const struct mw_digest *run, const struct mw_digest_fact *like,
+                         const char **detail)
+{
+    char *list = mw_text_copy("");
+    for (size_t i = 0; i < run->stack.count; i++) { /* by kind, name, value */
+        const struct mw_digest_fact *fact = &run->stack.at[i];
+        if (fact->kind != like->kind || strcmp(fact->name, like->name))
+            continue;
+        if (!*list)
+            *detail = fact->detail;
+        char *longer = mw_format("%s%s%s", list, *list ? "; " : "", fact->value);
+        free(list);
+        list = longer;
+    }
+    return list;
+}
+
+/* Do all runs of one side differ from all of the other? */
+static int tells_apart(const struct mw_comparison *comparison, const struct mw_digest_fact *fact)
+{
+    const char *detail = "";
+    int apart = 1;
+    for (size_t b = 0; b < comparison->base.count && apart; b++) {
+        char *old = values_text(comparison->base.at[b], fact, &detail);
+        for (size_t f = 0; f < comparison->fresh.count && apart; f++) {
+            char *new = values_text(comparison->fresh.at[f], fact, &detail);
+            apart = strcmp(old, new) != 0;
+            free(new);
+        }
+        free(old);
+    }
+    return apart;
+}
+
+static void add_suspect(struct mw_comparison *comparison, const struct mw_digest_fact *fact,
+                        const struct way_words *words)
+{
+    if (!tells_apart(comparison, fact))
+        return;
+    const char *old = "", *new = "";
+    struct mw_suspect *suspect = mw_vector_add(&comparison->suspects);
+    suspect->kind = fact->kind;
+    suspect->name = fact->name;
+    suspect->base = values_text(comparison->base.at[0], fact, &old);
+    suspect->fresh = values_text(comparison->fresh.at[0], fact, &new);
+    suspect->base_detail = mw_text_copy(old);
+    suspect->fresh_detail = mw_text_copy(new);
+    suspect->rank = nearness_of(fact, words);
+}
+
+static int is_new_name(const struct mw_digest *run, size_t at)
+{
+    const struct mw_digest_fact *fact = &run->stack.at[at];
+    return !at || run->stack.at[at - 1].kind != fact->kind ||
+           strcmp(run->stack.at[at - 1].name, fact->name);
+}
+
+static int is_known(const struct mw_digest *run, const struct mw_digest_fact *like)
+{
+    for (size_t i = 0; i < run->stack.count; i++)
+        if (run->stack.at[i].kind == like->kind && !strcmp(run->stack.at[i].name, like->name))
+            return 1;
+    return 0;
+}
+
+static void add_program(struct mw_comparison *comparison)
+{
+    const struct mw_digest *old = comparison->base.at[0], *new = comparison->fresh.at[0];
+    if (!old->executable_id[0] || !new->executable_id[0] ||
+        !strcmp(old->executable_id, new->executable_id))
+        return;
+    *mw_vector_add(&comparison->suspects) =
+        (struct mw_suspect){.kind = MW_FACT_LIBRARY,
+                            .name = new->program,
+                            .base = mw_format("build-id %s", old->executable_id),
+                            .fresh = mw_format("build-id %s", new->executable_id),
+                            .base_detail = mw_text_copy("the program"),
+                            .fresh_detail = mw_text_copy("the program"),
+                            .rank = MPI};
+}
+
+static int suspect_compare(const void *left, const void *right)
+{
+    const struct mw_suspect *a = left, *b = right;
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
+    if (a->kind != b->kind)
+        return a->kind < b->kind ? -1 : 1;
+    return strcmp(a->name, b->name);
+}
+
+void mw_compare_explain(struct mw_comparison *comparison)
+{
+    const struct mw_digest *old = comparison->base.at[0], *new = comparison->fresh.at[0];
+    struct way_words words = changed_ways(comparison);
+    for (size_t i = 0; i < old->stack.count; i++)
+        if (is_new_name(old, i))
+            add_suspect(comparison, &old->stack.at[i], &words);
+    for (size_t i = 0; i < new->stack.count; i++)
+        if (is_new_name(new, i) && !is_known(old, &new->stack.at[i]))
+            add_suspect(comparison, &new->stack.at[i], &words);
+    add_program(comparison);
+    words_free(&words);
+    if (!comparison->suspects.count)
+        return;
+    qsort(comparison->suspects.at, comparison->suspects.count, sizeof(comparison->suspects.at[0]),
+          suspect_compare);
+    /* what everything links with, only where there is nothing else */
+    size_t near = comparison->suspects.count;
+    while (near && comparison->suspects.at[near - 1].rank == ELSE)
+        near--;
+    for (size_t i = near; near && i < comparison->suspects.count; i++) {
+        free(comparison->suspects.at[i].base);
+        free(comparison->suspects.at[i].fresh);
+        free(comparison->suspects.at[i].base_detail);
+        free(comparison->suspects.at[i].fresh_detail);
+    }
+    comparison->suspects.count = near ? near : comparison->suspects.count;
+}

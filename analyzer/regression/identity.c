@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What is the same thing in another way (compare.h): the transport, driver, device and buffers of
+ * messages, pair by pair and over all pairs of a distance, and where ranks sat.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/analysis/transports.h"
+#include "analyzer/regression/compare.h"
+
+#define SHARE_LEAST 0.01 /* of a distance's messages or bytes: less may be chance */
+
+/* --- how good a way is ------------------------------------------------------------------------ */
+
+/* From which ranks one can tell a step down without measuring. */
+enum tier { UNKNOWN, SOCKETS, FABRIC, SHARED, SINGLE_COPY };
+
+static int is_among(const char *name, size_t length, const char *const *list)
+{
+    for (; *list; list++)
+        if (strlen(*list) == length && !strncmp(*list, name, length))
+            return 1;
+    return 0;
+}
+
+static enum tier tier_of(const char *name, size_t length)
+{
+    static const char *const single[] = {"cma", "knem", "xpmem", NULL};
+    static const char *const shared[] = {"vader", "sm", "posix", "sysv", "shm", "mm", NULL};
+    static const char *const sockets[] = {"tcp", "sockets", "udp", NULL};
+    char *whole = mw_format("%.*s", (int)length, name);
+    enum tier tier = UNKNOWN;
+    if (is_among(name, length, single))
+        tier = SINGLE_COPY;
+    else if (is_among(name, length, shared))
+        tier = SHARED;
+    else if (is_among(name, strcspn(whole, ";"), sockets))
+        tier = SOCKETS;
+    else if (mw_fabric_native("libfabric", whole) || mw_fabric_native("ucx", whole) ||
+             !strcmp(whole, "openib"))
+        tier = FABRIC;
+    free(whole);
+    return tier;
+}
+
+/* The best and the least of the ways in "vader, from 4 KiB on cma" or "cxi (cxi0)". */
+struct tiers {
+    enum tier best, least;
+};
+
+static struct tiers tiers_of(const char *label)
+{
+    struct tiers tiers = {UNKNOWN, SINGLE_COPY};
+    for (const char *at = label; at; at = strstr(at, ", ")) {
+        const char *from = strstr(at, " on ");
+        if (at != label)
+            at += 2;
+        if (!strncmp(at, "from ", 5) && from)
+            at = from + 4;
+        enum tier tier = tier_of(at, strcspn(at, " ,"));
+        tiers.best = tier > tiers.best ? tier : tiers.best;
+        tiers.least = tier < tiers.least ? tier : tiers.least;
+    }
+    return tiers;
+}
+
+static int is_worse(const char *base, const char *fresh)
+{
+    struct tiers old = tiers_of(base), new = tiers_of(fresh);
+    if (old.least == UNKNOWN || new.least == UNKNOWN)
+        return 0;
+    return (new.least < old.least &&new.best <= old.best) ||
+           (new.best < old.best &&new.least <= old.least);
+}
+
+/* --- the text of a side ----------------------------------------------------------------------- */
+
+/* What most runs of a side say; *steady is cleared where they differ. */
+static const char *most_common(const char *const *texts, size_t count, int *steady)
+{
+    size_t best = 0, most = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t equal = 0;
+        for (size_t k = 0; k < count; k++)
+            equal += !strcmp(texts[i], texts[k]);
+        if (equal > most) {
+            most = equal;
+            best = i;
+        }
+    }
+    *steady &= most == count;
+    return texts[best];
+}
+
+/* "cxi (cxi0), from 4 KiB on tcp (eth0)" without its devices. */
+static char *without_devices(const char *label)
+{
+    char *text = mw_text_copy(label), *to = text;
+    for (const char *from = label; *from;) {
+        const char *end = !strncmp(from, " (", 2) ? strchr(from, ')') : NULL;
+        if (end)
+            from = end + 1;
+        else
+            *to++ = *from++;
+    }
+    *to = '\0';
+    return text;
+}
+
+static struct mw_identity *put(struct mw_comparison *comparison, enum mw_identity_kind kind,
+                               const char *distance, const char *base, const char *fresh)
+{
+    struct mw_identity *identity = mw_vector_add(&comparison->identities);
+    *identity = (struct mw_identity){.kind = kind,
+                                     .src = -1,
+                                     .dst = -1,
+                                     .distance = distance,
+                                     .name = mw_text_copy(""),
+                                     .base = mw_text_copy(base),
+                                     .fresh = mw_text_copy(fresh)};
+    return identity;
+}
+
+/* --- pairs ------------------------------------------------------------------------------------ */
+
+static const struct mw_digest_pair *pair_of(const struct mw_digest *run, int64_t src, int64_t dst)
+{
+    for (size_t low = 0, high = run->pairs.count; low < high;) {
+        size_t middle = low + (high - low) / 2;
+        const struct mw_digest_pair *pair = &run->pairs.at[middle];
+        if (pair->src == src && pair->dst == dst)
+            return pair;
+        if (pair->src < src || (pair->src == src && pair->dst < dst))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+/* Of the runs that have the pair. NULL: none has. */
+static const char *pair_text(const struct mw_runs *runs, const struct mw_digest_pair *like,
+                             const char *(*text)(const struct mw_digest_pair *), int *steady)
+{
+    const char **texts = mw_alloc(runs->count, sizeof(*texts));
+    size_t count = 0;
+    for (size_t i = 0; i < runs->count; i++) {
+        const struct mw_digest_pair *pair = pair_of(runs->at[i], like->src, like->dst);
+        if (pair)
+            texts[count++] = text(pair);
+    }
+    const char *most = count ? most_common(texts, count, steady) : NULL;
+    free(texts);
+    return most;
+}
+
+static const char *transport_of(const struct mw_digest_pair *pair)
+{
+    return pair->transport;
+}
+
+static const char *distance_of(const struct mw_digest_pair *pair)
+{
+    return pair->distance;
+}
+
+static void compare_pair(struct mw_comparison *comparison, const struct mw_digest_pair *pair,
+                         const char *(*text)(const struct mw_digest_pair *))
+{
+    int steady = 1;
+    const char *base = pair_text(&comparison->base, pair, text, &steady);
+    const char *fresh = pair_text(&comparison->fresh, pair, text, &steady);
+    if (!base || !fresh || !strcmp(base, fresh))
+        return;
+    enum mw_identity_kind kind = MW_IDENTITY_DISTANCE;
+    if (text == transport_of) {
+        char *old = without_devices(base), *new = without_devices(fresh);
+        kind = strcmp(old, new) ? MW_IDENTITY_TRANSPORT : MW_IDENTITY_DEVICE;
+        free(old);
+        free(new);
+    }
+    struct mw_identity *identity = put(comparison, kind, pair->distance, base, fresh);
+    identity->src = pair->src;
+    identity->dst = pair->dst;
+    identity->messages = pair->messages;
+    identity->bytes = pair->bytes;
+    identity->steady = steady;
+    identity->worse = kind == MW_IDENTITY_TRANSPORT && is_worse(base, fresh);
+}
+
+/* --- all pairs of a distance ------------------------------------------------------------------ */
+
+typedef char *(*way_text)(const struct mw_digest_way *way);
+
+static char *layer_text(const struct mw_digest_way *way)
+{
+    return way->layer[0] ? mw_format("%s by %s", way->transport, way->layer)
+                         : mw_text_copy(way->transport);
+}
+
+static char *buffer_text(const struct mw_digest_way *way)
+{
+    return mw_text_copy(way->buffer[0] ? way->buffer : "not known");
+}
+
+/* The texts of the ways of a distance that carry more than a little, each once: "host, device". */
+static char *ways_text(const struct mw_digest *run, const char *distance, way_text text)
+{
+    double messages = 0, bytes = 0;
+    char *list = mw_text_copy("");
+    for (size_t i = 0; i < run->ways.count; i++)
+        if (!strcmp(run->ways.at[i].distance, distance)) {
+            messages += (double)run->ways.at[i].messages;
+            bytes += (double)run->ways.at[i].bytes;
+        }
+    for (size_t i = 0; i < run->ways.count; i++) {
+        const struct mw_digest_way *way = &run->ways.at[i];
+        if (strcmp(way->distance, distance) || ((double)way->messages < SHARE_LEAST * messages &&
+                                                (double)way->bytes < SHARE_LEAST * bytes))
+            continue;
+        char *word = text(way);
+        if (!strstr(list, word)) {
+            char *longer = mw_format("%s%s%s", list, *list ? ", " : "", word);
+            free(list);
+            list = longer;
+        }
+        free(word);
+    }
+    return list;
+}
+
+static char *side_text(const struct mw_runs *runs, const char *distance, way_text text, int *steady)
+{
+    char **texts = mw_alloc(runs->count, sizeof(*texts));
+    for (size_t i = 0; i < runs->count; i++)
+        texts[i] = ways_text(runs->at[i], distance, text);
+    char *most = mw_text_copy(most_common((const char *const *)texts, runs->count, steady));
+    for (size_t i = 0; i < runs->count; i++)
+        free(texts[i]);
+    free(texts);
+    return most;
+}
+
+static void compare_ways(struct mw_comparison *comparison, const char *distance,
+                         enum mw_identity_kind kind, way_text text)
+{
+    int steady = 1;
+    char *base = side_text(&comparison->base, distance, text, &steady);
+    char *fresh = side_text(&comparison->fresh, distance, text, &steady);
+    if (base[0] && fresh[0] && strcmp(base, fresh))
+        put(comparison, kind, distance, base, fresh)->steady = steady;
+    free(base);
+    free(fresh);
+}
+
+/* --- where ranks sat -------------------------------------------------------------------------- */
+
+/* "core (4 ranks), socket" of a fact of placement. */
+static char *placement_text(const struct mw_digest *run, const char *name)
+{
+    char *list = mw_text_copy("");
+    for (size_t i = 0; i < run->stack.count; i++) {
+        const struct mw_digest_fact *fact = &run->stack.at[i];
+        if (fact->kind != MW_FACT_PLACEMENT || strcmp(fact->name, name))
+            continue;
+        char *longer = fact->ranks ? mw_format("%s%s%s (%lld ranks)", list, *list ? ", " : "",
+                                               fact->value, (long long)fact->ranks)
+                                   : mw_format("%s%s%s", list, *list ? ", " : "", fact->value);
+        free(list);
+        list = longer;
+    }
+    return list;
+}
+
+static char *placement_side(const struct mw_runs *runs, const char *name, int *steady)
+{
+    char **texts = mw_alloc(runs->count, sizeof(*texts));
+    for (size_t i = 0; i < runs->count; i++)
+        texts[i] = placement_text(runs->at[i], name);
+    char *most = mw_text_copy(most_common((const char *const *)texts, runs->count, steady));
+    for (size_t i = 0; i < runs->count; i++)
+        free(texts[i]);
+    free(texts);
+    return most;
+}
+
+static void compare_placement(struct mw_comparison *comparison, const char *name)
+{
+    int steady = 1;
+    char *base = placement_side(&comparison->base, name, &steady);
+    char *fresh = placement_side(&comparison->fresh, name, &steady);
+    if (base[0] && fresh[0] && strcmp(base, fresh)) {
+        struct mw_identity *identity = put(comparison, MW_IDENTITY_PLACEMENT, "", base, fresh);
+        free(identity->name);
+        identity->name = mw_text_copy(name);
+        identity->steady = steady;
+    }
+    free(base);
+    free(fresh);
+}
+
+static int identity_compare(const void *left, const void *right)
+{
+    const struct mw_identity *a = left, *b = right;
+    if (a->worse != b->worse)
+        return a->worse ? -1 : 1;
+    if (a->kind != b->kind)
+        return a->kind < b->kind ? -1 : 1;
+    if ((a->src < 0) != (b->src < 0))
+        return a->src < 0 ? 1 : -1;
+    if (a->src != b->src)
+        return a->src < b->src ? -1 : 1;
+    if (a->dst != b->dst)
+        return a->dst < b->dst ? -1 : 1;
+    int order = strcmp(a->distance, b->distance);
+    return order ? order : strcmp(a->name, b->name);
+}
+
+void mw_compare_identities(struct mw_comparison *comparison)
+{
+    const struct mw_digest *run = comparison->fresh.at[0];
+    for (size_t i = 0; i < run->pairs.count; i++) {
+        compare_pair(comparison, &run->pairs.at[i], transport_of);
+        compare_pair(comparison, &run->pairs.at[i], distance_of);
+    }
+    for (size_t i = 0; i < run->ways.count; i++) { /* by distance */
+        const char *distance = run->ways.at[i].distance;
+        if (i && !strcmp(run->ways.at[i - 1].distance, distance))
+            continue;
+        compare_ways(comparison, distance, MW_IDENTITY_LAYER, layer_text);
+        compare_ways(comparison, distance, MW_IDENTITY_BUFFER, buffer_text);
+    }
+    for (size_t i = 0; i < run->stack.count; i++) { /* by kind and name */
+        const struct mw_digest_fact *fact = &run->stack.at[i];
+        if (fact->kind == MW_FACT_PLACEMENT && !(i && run->stack.at[i - 1].kind == fact->kind &&
+                                                 !strcmp(run->stack.at[i - 1].name, fact->name)))
+            compare_placement(comparison, fact->name);
+    }
+    if (comparison->identities.count)
+        qsort(comparison->identities.at, comparison->identities.count,
+              sizeof(comparison->identities.at[0]), identity_compare);
+}

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Made runs of one program on one node, whose transport, speed and stack are chosen: for the tests of comparisons."""
+
+import random
+
+import build_trace as b
+import fabric_jobs as f
+from fabric_jobs import MEBI
+
+MILLI = 1000000
+SMALL = 8
+
+
+def traffic(zero, one, took, noise, seed, count, sizes):
+    """Messages both ways whose receives were there first, and that took `took` ns, give or take `noise`."""
+    chance = random.Random(seed)
+    at = 10000
+    numbers = {}
+    for size in sizes:
+        for src, dst in ((zero, one), (one, zero)):
+            for _ in range(count):
+                time = max(100, int(took[size] * chance.gauss(1, noise)))
+                number = numbers.get(src.rank, 0)
+                numbers[src.rank] = number + 1
+                src.send(dst.rank, size, at, at + time, comm=0, flags=b.w.COUNTED, ordinal=number)
+                dst.recv(src.rank, size, at, at + time, comm=0, flags=b.w.COUNTED | b.w.STATUS, ordinal=number)
+                at += time + 1000
+    return at
+
+
+def transport_evidence(ranks, transport, device, amount):
+    if transport == "tcp":
+        f.sockets(ranks, f.all_pairs(ranks, amount), interface=device or "eth0", address="10.0.0.{}")
+    elif transport == "cxi":
+        f.fabric(ranks, f.all_pairs(ranks, amount), domain=device or "cxi0")
+    else:
+        f.sockets(ranks, {})
+
+
+def stack(ranks, libraries, facts):
+    for process in ranks:
+        process.add("MODULES", *[b.module(i + 1, path, bytes([build] * 20))
+                                 for i, (path, build) in enumerate(libraries)])
+        f.facts(process, *facts)
+
+
+def run(transport="vader", slower=1.0, noise=0.01, seed=1, count=200, device="", size=2, reason=1, recorded=None,
+        libraries=(("/usr/lib/libmpi.so.40.30.4", 1),), facts=(), arguments=None, program=None, sizes=(SMALL, MEBI),
+        between=()):
+    """The processes of a run: messages of 8 bytes take 10 us, of a MiB a millisecond, times `slower`."""
+    own = {"cxi": {"pml": "cm", "mtl": "ofi", "btls": ()}, "tcp": {"btls": ("self", "tcp")}, "vader": {}}[transport]
+    ranks = [f.openmpi(rank, size, **own) for rank in range(size)]
+    for process in ranks:
+        process.program = program or process.program
+        process.arguments = arguments or process.arguments
+    took = {SMALL: 10000 * slower, MEBI: MILLI * slower}
+    traffic(ranks[0], ranks[1], took, noise, seed, count, sizes)
+    transport_evidence(ranks[:2], transport, device, count * sum(sizes))
+    stack(ranks, libraries, facts)
+    for change in between:
+        change(ranks)
+    f.finish(ranks, reason=reason)
+    return [process for process in ranks if recorded is None or process.rank in recorded]
