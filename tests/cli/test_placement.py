@@ -11,7 +11,7 @@ import build_trace as b
 import fabric_jobs as f
 import placed_jobs as p
 from cli import ROOT, main
-from machines import MACHINES, epyc
+from machines import MACHINES, Machine, epyc
 from placed import Placed, local, on_one_node
 
 
