@@ -17,11 +17,10 @@ FAILS = """__attribute__((constructor)) static void fail(void) { setenv("FAKE_FA
 """
 
 
-def provider(folder, fails):
-    """A build of the provider that works, or one that does not: (folder for FI_PROVIDER_PATH, build-id)."""
+def provider(place, fails):
+    """Builds the provider in a folder for FI_PROVIDER_PATH; returns its path and its build-id."""
     fabric.need_headers()
-    place = os.path.join(folder, "fails" if fails else "works")
-    os.mkdir(place)
+    os.makedirs(place, exist_ok=True)
     state = os.path.join(place, "state.c")
     with open(state, "w") as file:
         file.write("#include <stdlib.h>\n" + (FAILS if fails else "int mw_works;\n"))
@@ -29,7 +28,7 @@ def provider(folder, fails):
     subprocess.run(["gcc", "-g", "-O1", "-shared", "-fPIC", "-Wl,--build-id",
                     os.path.join(STUBS, "fabric", "cxi.c"), state, "-o", library, "-lfabric", "-ldl"], check=True)
     notes = subprocess.run(["readelf", "-n", library], stdout=subprocess.PIPE, check=True).stdout.decode()
-    return place, notes.split("Build ID:")[1].split()[0]
+    return library, notes.split("Build ID:")[1].split()[0]
 
 
 def run_over(mpi, folder, name, providers, argv):
@@ -49,21 +48,36 @@ def compare(folder, code, *arguments):
     return text, document
 
 
-@mpi_test(only="openmpi")
-def the_stack_that_regressed(mpi, folder):
+@mpi_test(only="openmpi", variants=("in its place", "in another place"))
+def the_stack_that_regressed(mpi, folder, variant):
     """C2: exit 1, the change of transport on each pair first, then the provider's library by path and
     build-id before all else; the other way round it is no regression."""
     program = mpi.build("pairs.c")
-    works, good_id = provider(folder, fails=False)
-    fails, bad_id = provider(folder, fails=True)
-    check(good_id != bad_id, "both builds are one")
-    good = run_over(mpi, folder, "good.mpiw", works, [program] + SIZES)
-    bad = run_over(mpi, folder, "bad.mpiw", fails, [program] + SIZES)
+    first = os.path.join(folder, "providers")
+    second = first if variant == "in its place" else os.path.join(folder, "other")
+    works = provider(first, fails=False)
+    good = run_over(mpi, folder, "good.mpiw", first, [program] + SIZES)
+    fails = provider(second, fails=True)
+    bad = run_over(mpi, folder, "bad.mpiw", second, [program] + SIZES)
+    check(works[1] != fails[1], "both builds are one")
+
     text, document = compare(folder, 1, good, bad)
     same(document["verdict"], "regression", "verdict")
-    print("\n".join("# " + line for line in text.splitlines()))
-    print("# " + json.dumps(document, indent=1)[:6000].replace("\n", "\n# "))
-    compare(folder, 0, "--only=transports", bad, good)
+    change = document["identity"][0]
+    same((change["kind"], change["base"].split()[0], change["new"].split()[0], change["worse"]),
+         ("transport", "cxi", "tcp", True), "the first change")
+    same([(pair["src"], pair["dst"]) for pair in change["listed"]], [(0, 1), (1, 0)], "its pairs")
+    suspect = document["suspects"]["listed"][0]
+    same((suspect["kind"], suspect["name"]), ("library", "libcxi-fi.so"), "the first suspect")
+    for (path, build_id), side in ((works, "base"), (fails, "new")):
+        check(build_id in suspect[side] and path in suspect[side + "_detail"],
+              "%s: %s" % (side, suspect))
+    if variant == "in its place":
+        same(document["suspects"]["total"], 1, "suspects in %s" % document["suspects"])
+    check(text.index("transport: cxi") < text.index("libcxi-fi.so"), "the order of\n" + text)
+
+    # what the "card" gives is no faster than tcp, over which it goes: ways alone
+    same(compare(folder, 0, "--only=transports", bad, good)[1]["verdict"], "no regression", "the other way round")
 
 
 main()
