@@ -75,6 +75,12 @@ uint64_t mw_output_bytes(void)
     return atomic_load(&output.bytes);
 }
 
+uint64_t mw_output_waiting(void)
+{
+    const struct mw_map_header *map = mw_shared_header();
+    return map ? atomic_load_explicit(&map->outbox_used, memory_order_relaxed) : 0;
+}
+
 uint64_t mw_output_chunks(void)
 {
     return atomic_load(&output.chunks);
