@@ -55,7 +55,9 @@ static int budget_is_used(void)
 
 int mw_budget_allows_name(void)
 {
-    if (!budget_is_used())
+    static _Atomic uint32_t names;
+    if (atomic_fetch_add_explicit(&names, 1, memory_order_relaxed) < MW_LISTED_ALWAYS ||
+        !budget_is_used())
         return 1;
     mw_health("unlisted-names", "the budget is used up: names that things were given later are left out");
     return 0;

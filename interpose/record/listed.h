@@ -12,7 +12,7 @@
 
 /* Ids of things that the trace describes (communicators, windows, files) are given in order, so that one number tells
  * those from later ones, which the budget had no room for. */
-#define MW_LISTED_ALWAYS 256u /* the first ones of each kind, whatever the budget */
+#define MW_LISTED_ALWAYS 256u /* the first ones of each kind, and names, whatever the budget */
 
 struct mw_listed {
     _Atomic uint32_t least_unlisted; /* id + 1; 0: all are listed */
