@@ -58,6 +58,7 @@ static const struct mw_rule rules[] = {
     {F(FILE, pid_ns), KEEP, 0},
     {F(FILE, mnt_ns), KEEP, 0},
     {F(FILE, user_ns), KEEP, 0},
+    {F(FILE, daemon), KEEP, 0},
     {F(JOB, key), JOB, 0},
     {F(JOB, launcher), TEXT, 0},
     {F(JOB, job_id), JOB, 0},

@@ -58,7 +58,7 @@ enum mw_chunk_type {
 };
 
 /* Fields by chunk: X(number, identifier); MW_F_<CHUNK>_<identifier> is the number. */
-#define MW_FIELDS_FILE(X) X(1, writer) X(2, host) X(3, boot_id) X(4, pid_ns) X(5, mnt_ns) X(6, user_ns)
+#define MW_FIELDS_FILE(X) X(1, writer) X(2, host) X(3, boot_id) X(4, pid_ns) X(5, mnt_ns) X(6, user_ns) X(7, daemon)
 #define MW_FIELDS_JOB(X) X(1, key) X(2, launcher) X(3, job_id) X(4, program) X(5, command)
 #define MW_FIELDS_PROCESS(X)                                                                      \
     X(1, host) X(2, pid) X(3, start_time) X(4, ppid) X(5, exe) X(6, argument) X(7, cwd) X(8, clock) \

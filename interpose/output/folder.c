@@ -114,6 +114,41 @@ static enum claim claim(int folder, const struct mw_config *config, const struct
     return mark_says(folder, job);
 }
 
+void mw_folder_host_name(const struct mw_job_facts *job, char *out, size_t size)
+{
+    snprintf(out, size, "%.200s", job->host);
+    for (char *c = out; *c; c++)
+        if (*c == '/' || (unsigned char)*c <= ' ' || (*c == '.' && c == out))
+            *c = '_';
+}
+
+/* Whether the file of this node was begun under another daemon of the launcher: a job that is called as we are. */
+static int is_of_other_daemon(int folder, const struct mw_job_facts *job)
+{
+    uint8_t bytes[4096];
+    char host[208], name[256];
+    struct mw_chunk_header header;
+    struct mw_field field;
+    struct stat info;
+    mw_folder_host_name(job, host, sizeof host);
+    snprintf(name, sizeof name, "%s.mpiw", host);
+    int file = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (file < 0)
+        return 0;
+    ssize_t size = fstat(file, &info) == 0 && S_ISREG(info.st_mode) ? read(file, bytes, sizeof bytes)
+                                                                     : -1;
+    close(file);
+    if (size < (ssize_t)MW_CHUNK_HEADER_SIZE || mw_chunk_parse(bytes, &header) != MW_OK ||
+        header.type != MW_CHUNK_FILE || header.length > (size_t)size - MW_CHUNK_HEADER_SIZE)
+        return 0;
+    struct mw_reader reader = {bytes + MW_CHUNK_HEADER_SIZE,
+                               bytes + MW_CHUNK_HEADER_SIZE + header.length};
+    while (mw_field_next(&reader, &field) == MW_OK)
+        if (field.id == MW_F_FILE_daemon && field.value && field.value != job->daemon)
+            return 1;
+    return 0;
+}
+
 /* Opens or makes the folder of this name. -1 with errno: it cannot be had. -2: it is another job's. */
 static int take(const char *path, const struct mw_config *config, const struct mw_job_facts *job)
 {
@@ -123,6 +158,8 @@ static int take(const char *path, const struct mw_config *config, const struct m
     if (folder < 0) /* a file or a link of that name: taken */
         return errno == ENOTDIR || errno == ELOOP ? -2 : -1;
     enum claim result = claim(folder, config, job);
+    if (result == CLAIMED && job->daemon && is_of_other_daemon(folder, job))
+        result = OTHER_JOB;
     if (result == CLAIMED)
         return folder;
     int error = errno;

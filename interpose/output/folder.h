@@ -23,4 +23,7 @@ int mw_folder_open(const struct mw_config *config, const struct mw_job_facts *jo
 int mw_folder_elsewhere(const struct mw_config *config, const struct mw_job_facts *job,
                         struct mw_folder *folder);
 
+/* The name of the node's file, without its suffix. */
+void mw_folder_host_name(const struct mw_job_facts *job, char *out, size_t size);
+
 #endif

@@ -124,6 +124,29 @@ static void append(char *out, size_t size, const char *text)
     snprintf(out + length, size - length, "%s%s", length ? "/" : "", text);
 }
 
+static uint64_t process_hash(const struct mw_job_facts *job, uint64_t pid)
+{
+    char text[160];
+    snprintf(text, sizeof text, "%s %llu %llu", job->boot_id, (unsigned long long)pid,
+             (unsigned long long)mw_process_start_time(pid));
+    return mw_hash64(text, strlen(text));
+}
+
+/* The port of mpiexec can be that of a later job again. Its ranks on one node have one mpiexec above them, or where that is
+ * elsewhere one proxy, but for worlds that were spawned, which have their own. */
+static uint64_t daemon_of(const struct mw_job_facts *job, uint64_t proxy, int spawned)
+{
+    char path[64], name[32];
+    uint64_t pid = proxy;
+    for (int i = 0; i < ANCESTORS && pid > 1; i++, pid = parent_of(pid)) {
+        snprintf(path, sizeof path, "/proc/%llu/comm", (unsigned long long)pid);
+        if (mw_read_file(path, name, sizeof name) > 0 &&
+            (strncmp(name, "mpiexec", 7) == 0 || strncmp(name, "mpirun", 6) == 0))
+            return process_hash(job, pid);
+    }
+    return spawned ? 0 : process_hash(job, proxy);
+}
+
 /* hydra's proxies on all nodes were given the address of the one mpiexec, and the number of the
  * group of processes: each world that is spawned is another. 0: no proxy is above this process. */
 static int proxy_keys(struct mw_job_facts *job, char *world, size_t size)
@@ -140,6 +163,7 @@ static int proxy_keys(struct mw_job_facts *job, char *world, size_t size)
         append(job->key, sizeof job->key, address);
         append(world, size, address);
         append(world, size, group ? group : "");
+        job->daemon = daemon_of(job, pid, group && strcmp(group, "0") != 0);
         return 1;
     }
     return 0;
@@ -223,8 +247,10 @@ static void find_key(const struct mw_config *config, struct mw_job_facts *job)
     if (known)
         job->world = mw_hash64(world, strlen(world));
     find_names(job);
-    if (config->job)
+    if (config->job) {
         snprintf(job->key, sizeof job->key, "%s", config->job);
+        job->daemon = 0;
+    }
 }
 
 static void find_id(struct mw_job_facts *job)

@@ -15,6 +15,7 @@ struct mw_job_facts {
     char id[64];        /* short form for names: scheduler's job id, else a hash of the key */
     const char *launcher; /* "Open MPI", "hydra", "slurm", ... "" unknown */
     const char *job_id; /* the scheduler's, "" none */
+    uint64_t daemon;    /* where the key may come again: who of the launcher started the ranks of this node, 0 unknown */
     uint64_t world;     /* hash of what the launcher says of this MPI_COMM_WORLD alone; 0 nothing */
     uint64_t name, spawner; /* hashes of what the launcher calls this process, and the one that spawned it; 0 not known */
     int rank, size;     /* as the launcher says; -1 unknown */

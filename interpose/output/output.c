@@ -75,6 +75,12 @@ uint64_t mw_output_bytes(void)
     return atomic_load(&output.bytes);
 }
 
+uint64_t mw_output_waiting(void)
+{
+    const struct mw_map_header *map = mw_shared_header();
+    return map ? atomic_load_explicit(&map->outbox_used, memory_order_relaxed) : 0;
+}
+
 uint64_t mw_output_chunks(void)
 {
     return atomic_load(&output.chunks);
@@ -315,6 +321,7 @@ static size_t file_chunk(const struct mw_job_facts *job, uint8_t *out, size_t si
     mw_put_u64(&buffer, MW_F_FILE_pid_ns, job->pid_ns);
     mw_put_u64(&buffer, MW_F_FILE_mnt_ns, job->mnt_ns);
     mw_put_u64(&buffer, MW_F_FILE_user_ns, job->user_ns);
+    mw_put_u64(&buffer, MW_F_FILE_daemon, job->daemon);
     mw_chunk_frame(out, MW_CHUNK_FILE, 0, output.process, buffer.data, (uint32_t)buffer.size,
                    (uint32_t)buffer.size);
     return MW_CHUNK_HEADER_SIZE + buffer.size;
@@ -345,14 +352,6 @@ static int same_view(int file, const struct mw_job_facts *job)
     return mnt == job->mnt_ns && user == job->user_ns;
 }
 
-static void host_name(const struct mw_job_facts *job, char *out, size_t size)
-{
-    snprintf(out, size, "%.200s", job->host);
-    for (char *c = out; *c; c++)
-        if (*c == '/' || (unsigned char)*c <= ' ' || (*c == '.' && c == out))
-            *c = '_';
-}
-
 static int open_in(int folder, const char *name)
 {
     return openat(folder, name, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
@@ -365,7 +364,7 @@ static int open_file(const struct mw_config *config, const struct mw_job_facts *
 {
     char host[208], name[256];
     struct stat info;
-    host_name(job, host, sizeof host);
+    mw_folder_host_name(job, host, sizeof host);
     snprintf(name, sizeof name, "%s.mpiw", host);
     int file = config->file_per_process ? -1 : open_in(folder->fd, name);
     if (file >= 0 && !same_view(file, job)) {

@@ -51,6 +51,7 @@ void mw_output_set_state(unsigned state); /* enum mw_map_state */
 int mw_output_file_is_own(void);          /* 1: no other process writes there */
 int mw_output_file(void);                 /* descriptor of the node file, for reading it back; -1 none */
 uint64_t mw_output_bytes(void);           /* written by this process */
+uint64_t mw_output_waiting(void);         /* bytes in the outbox */
 uint64_t mw_output_chunks(void);
 
 #endif

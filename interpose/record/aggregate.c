@@ -10,6 +10,7 @@
 #include "output/output.h"
 #include "record/objects.h"
 #include "record/regions.h"
+#include "record/sites.h"
 #include "record/sums.h"
 
 int mw_aggregate_begin(struct mw_call *call, uint32_t reduced)
@@ -26,11 +27,64 @@ int mw_aggregate_begin(struct mw_call *call, uint32_t reduced)
     return 1;
 }
 
+/* waiting: bytes that will come of what is not written yet. */
+static void budget_check(uint64_t waiting)
+{
+    uint64_t budget = mw_recorder.config.budget, bytes = mw_output_bytes() + waiting;
+    if (budget && bytes >= budget - budget / 8)
+        atomic_fetch_or_explicit(&mw_recorder.reduced, MW_REDUCED_BUDGET, memory_order_relaxed);
+    if (budget && bytes >= budget)
+        mw_sites_close();
+}
+
 void mw_budget_check(void)
 {
-    uint64_t budget = mw_recorder.config.budget;
-    if (budget && mw_output_bytes() >= budget - budget / 8)
-        atomic_fetch_or_explicit(&mw_recorder.reduced, MW_REDUCED_BUDGET, memory_order_relaxed);
+    budget_check(mw_output_waiting());
+}
+
+#define EVENT_BYTES 8u /* of an event on something new, encoded */
+
+/* Between two writings: a small budget may be used up by what the ring holds. */
+static int budget_is_used(void)
+{
+    const struct mw_thread_state *thread = mw_self.thread;
+    uint64_t events = thread ? thread->next - thread->flushed : 0;
+    budget_check(mw_output_waiting() + events * EVENT_BYTES);
+    return (atomic_load_explicit(&mw_recorder.reduced, memory_order_relaxed) & MW_REDUCED_BUDGET) != 0;
+}
+
+int mw_budget_allows_name(void)
+{
+    static _Atomic uint32_t names;
+    if (atomic_fetch_add_explicit(&names, 1, memory_order_relaxed) < MW_LISTED_ALWAYS ||
+        !budget_is_used())
+        return 1;
+    mw_health("unlisted-names", "the budget is used up: names that things were given later are left out");
+    return 0;
+}
+
+int mw_listed_new(struct mw_listed *listed, uint32_t id)
+{
+    uint32_t none = 0;
+    if (id < MW_LISTED_ALWAYS || (mw_is_listed(listed, id) && !budget_is_used()))
+        return 1;
+    atomic_compare_exchange_strong(&listed->least_unlisted, &none, id + 1);
+    mw_health("unlisted", "the budget is used up: communicators, windows and files that were made later are not listed, "
+                          "calls on them are added up together");
+    return 0;
+}
+
+/* As rows name them: those that are not listed have no name. */
+static uint32_t row_comm(uint32_t comm)
+{
+    return comm && mw_is_listed(&mw_comms_listed, comm - 1) ? comm : 0;
+}
+
+static int32_t row_object(int kind, int32_t id)
+{
+    const struct mw_listed *listed =
+        &mw_objects_listed[kind == MW_EVENT_RMA || kind == MW_EVENT_EPOCH ? MW_WINDOWS : MW_FILES];
+    return id >= 0 && !mw_is_listed(listed, (uint32_t)id) ? MW_OBJECT_UNKNOWN : id;
 }
 
 static int is_message(int kind)
@@ -89,14 +143,15 @@ static void key_amounts(struct mw_map_key *key, uint32_t flags, uint64_t bytes, 
 
 static int32_t object_of(int kind, uint32_t flags, int32_t tag)
 {
-    int named = kind > MW_EVENT_POLL || (kind == MW_EVENT_COLL && flags & MW_EVENT_PERSISTENT);
-    return named ? tag : 0;
+    if (kind > MW_EVENT_POLL)
+        return row_object(kind, tag);
+    return kind == MW_EVENT_COLL && flags & MW_EVENT_PERSISTENT ? tag : 0;
 }
 
 static struct mw_map_key key_of(const struct mw_call *call, int kind, uint32_t flags,
                                 const struct mw_raw_event *detail)
 {
-    struct mw_map_key key = {.comm = detail->comm,
+    struct mw_map_key key = {.comm = row_comm(detail->comm),
                              .peer = kind == MW_EVENT_CALL ? MW_PEER_NONE : detail->peer,
                              .site = call->site,
                              .function = call->function,
@@ -175,7 +230,7 @@ static void end_with_parts(struct mw_call *call, uint64_t end, uint32_t flags)
 {
     const struct mw_call_parts *parts = &call->parts;
     int kind = parts->kind;
-    struct mw_map_key key = {.comm = kind == MW_EVENT_COLL && !parts->several ? parts->comm : 0,
+    struct mw_map_key key = {.comm = kind == MW_EVENT_COLL && !parts->several ? row_comm(parts->comm) : 0,
                              .peer =
                                  is_message(kind) && !parts->several ? parts->peer : MW_PEER_NONE,
                              .site = call->site,
@@ -218,7 +273,7 @@ void mw_aggregate_event(struct mw_call *call, uint64_t end, int kind, uint32_t f
 /* The operation of a request, where it was started. */
 static struct mw_map_key key_of_request(const struct mw_request *request, int32_t peer)
 {
-    return (struct mw_map_key){.comm = request->comm,
+    return (struct mw_map_key){.comm = row_comm(request->comm),
                                .peer = peer,
                                .site = request->site,
                                .function = request->function,
@@ -296,7 +351,7 @@ void mw_aggregate_done(struct mw_call *call, uint64_t end, const struct mw_reque
 
 void mw_aggregate_poll(struct mw_call *call, uint64_t end)
 {
-    struct mw_map_key key = {.comm = call->comm,
+    struct mw_map_key key = {.comm = row_comm(call->comm),
                              .peer = MW_PEER_NONE,
                              .site = call->site,
                              .function = call->function,

@@ -29,7 +29,8 @@ void mw_aggregate_done_part(struct mw_call *call, const struct mw_request *reque
                             const struct mw_raw_event *detail);
 void mw_aggregate_poll(struct mw_call *call, uint64_t end);
 
-/* Ends detail where what has been written comes near the budget. */
+/* Ends detail where what has been written comes near the budget: calls make sums, and what is made from now on is not
+ * described any more (listed.h). Where it is over that, new call sites get no number either. */
 void mw_budget_check(void);
 
 #endif

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "output/output.h"
+#include "record/aggregate.h"
 #include "record/ask.h"
 #include "record/coll.h"
 #include "trace/fields.h"
@@ -20,6 +21,7 @@ static struct mw_comm_entry *free_first, *free_last; /* the longest free first *
 static uint32_t free_count;
 static _Atomic uint32_t generation; /* raised when an entry is freed: outdates the threads' caches */
 static uint32_t next_id;
+struct mw_listed mw_comms_listed;
 static struct mw_lock lock;
 
 /* How many communicators of a kind with the same members this process has seen. */
@@ -99,6 +101,7 @@ static struct mw_comm_entry *insert(mw_handle comm, enum mw_comm_how how)
         return NULL;
     }
     entry->id = next_id++;
+    entry->listed = mw_listed_new(&mw_comms_listed, entry->id) != 0;
     entry->how = (uint8_t)how;
     size_t bucket = bucket_of(comm);
     atomic_store_explicit(&entry->handle, comm, memory_order_relaxed);
@@ -155,7 +158,8 @@ static void learn(struct mw_thread_state *thread, mw_handle comm, mw_handle pare
             if (!mw_comm_counts_on_parent(entry->how) && entry->how > MW_COMM_SELF)
                 entry->number = number_by_members(entry);
             atomic_store_explicit(&entry->learned, 1, memory_order_release);
-            mw_comm_write(thread, entry, &group);
+            if (entry->listed)
+                mw_comm_write(thread, entry, &group);
         }
         mw_lock_drop(&lock);
     }
@@ -294,7 +298,8 @@ void mw_comm_freed(mw_handle comm, uint32_t id, uint64_t time)
 {
     if (!id)
         return;
-    write_freed(id - 1, time);
+    if (mw_is_listed(&mw_comms_listed, id - 1))
+        write_freed(id - 1, time);
     mw_lock_take(&lock);
     struct mw_comm_entry *entry = search(comm);
     if (mw_comm_id(entry) == id) {
@@ -310,7 +315,7 @@ void mw_comm_reached(struct mw_thread_state *thread, mw_handle comm, uint64_t be
     uint8_t memory[64];
     struct mw_buffer buffer;
     const struct mw_comm_entry *entry = mw_comm_find(thread, comm);
-    if (!entry)
+    if (!entry || !entry->listed)
         return;
     mw_buffer_init(&buffer, memory, sizeof memory);
     mw_put_u64(&buffer, MW_F_COMM_id, entry->id);
@@ -326,7 +331,7 @@ void mw_comm_named(struct mw_thread_state *thread, mw_handle comm, const char *n
     char copy[160];
     struct mw_buffer buffer;
     struct mw_comm_entry *entry = mw_comm_learn(thread, comm);
-    if (!entry || !name)
+    if (!entry || !entry->listed || !name || !mw_budget_allows_name())
         return;
     size_t length = strnlen(name, sizeof copy - 1);
     memcpy(copy, name, length);

@@ -7,6 +7,7 @@
 #ifndef MW_RECORD_COMMS_H
 #define MW_RECORD_COMMS_H
 
+#include "record/listed.h"
 #include "record/record.h"
 
 struct mw_comm_run {
@@ -18,12 +19,15 @@ struct mw_comm_run {
 
 struct mw_flow_table;
 
+extern struct mw_listed mw_comms_listed;
+
 struct mw_comm_entry {
     _Atomic mw_handle handle; /* 0 when free */
     _Atomic(struct mw_comm_entry *) next; /* in its bucket */
     struct mw_comm_entry *next_free;
     uint32_t id;
     uint8_t how, inter;
+    uint8_t listed; /* the trace describes it */
     _Atomic uint8_t learned; /* group and size are known */
     uint32_t parent;         /* id + 1 */
     uint32_t number;

@@ -59,7 +59,7 @@ void mw_file_open_end(struct mw_call *call, int rc, mw_handle comm, const char *
     if (!mw_coll_succeeded(call, end, rc, comm, MW_NO_ROOT, &role))
         return;
     const struct mw_object *opened = mw_object_made(MW_FILES, file_at(file), role.comm);
-    if (opened)
+    if (opened && opened->listed)
         write_opened(opened, call->keep.word[KEEP_NUMBER], name, mode);
     mw_coll_close(call, end, &role, 0, 0);
 }
@@ -70,16 +70,22 @@ void mw_file_close_begin(struct mw_call *call, void *file)
     mw_object_open(call, mw_object_find(MW_FILES, file_at(file)), MW_PEER_NONE);
 }
 
+static void write_closed(uint32_t id, uint64_t time)
+{
+    uint8_t memory[64];
+    struct mw_buffer buffer;
+    mw_buffer_init(&buffer, memory, sizeof memory);
+    mw_put_u64(&buffer, MW_F_IOFILE_id, id);
+    mw_put_u64(&buffer, MW_F_IOFILE_closed, time);
+    mw_output_chunk(MW_CHUNK_IOFILE, buffer.data, buffer.size);
+}
+
 void mw_file_close_end(struct mw_call *call, int rc, void *file)
 {
     uint64_t end = mw_close(call);
     if (rc == 0 && call->tag != MW_OBJECT_UNKNOWN) {
-        uint8_t memory[64];
-        struct mw_buffer buffer;
-        mw_buffer_init(&buffer, memory, sizeof memory);
-        mw_put_u64(&buffer, MW_F_IOFILE_id, (uint32_t)call->tag);
-        mw_put_u64(&buffer, MW_F_IOFILE_closed, end);
-        mw_output_chunk(MW_CHUNK_IOFILE, buffer.data, buffer.size);
+        if (mw_is_listed(&mw_objects_listed[MW_FILES], (uint32_t)call->tag))
+            write_closed((uint32_t)call->tag, end);
         mw_object_gone(MW_FILES, call->keep.word[KEEP_OBJECT], (uint32_t)call->tag);
     }
     mw_object_event(call, end, MW_EVENT_FILE, MW_EVENT_COLLECTIVE, rc);

@@ -30,6 +30,7 @@ struct mw_flow_table {
 
 static struct mw_flow_table *tables;   /* the newest first */
 static struct mw_flow_table *position; /* of the step; NULL: the first */
+static _Atomic(struct mw_flow_table *) unlisted;
 static size_t memory_used;
 static _Atomic int changed;
 static _Atomic uint64_t due; /* the next step */
@@ -42,9 +43,10 @@ static void no_room(void)
                                     "communicator: only the sums are known");
 }
 
+/* comm: NULL for the one by world ranks. */
 static struct mw_flow_table *table_new(struct mw_comm_entry *comm)
 {
-    int size = comm->inter ? comm->remote_size : comm->size;
+    int size = !comm ? mw_recorder.size : comm->inter ? comm->remote_size : comm->size;
     size_t bytes = sizeof(struct mw_flow_table) +
                    (size_t)size * sizeof(((struct mw_flow_table *)0)->amount[0]);
     struct mw_flow_table *table = NULL;
@@ -56,8 +58,10 @@ static struct mw_flow_table *table_new(struct mw_comm_entry *comm)
         table->size = size;
         table->next = tables;
         tables = table;
-        comm->flow_pages = bytes;
-        comm->flow = table;
+        if (comm) {
+            comm->flow_pages = bytes;
+            comm->flow = table;
+        }
     }
     mw_lock_drop(&lock);
     if (!table)
@@ -65,9 +69,23 @@ static struct mw_flow_table *table_new(struct mw_comm_entry *comm)
     return table;
 }
 
+/* Of all communicators that are not listed (listed.h) together, by world ranks. */
+static struct mw_flow_table *unlisted_table(void)
+{
+    struct mw_flow_table *table = atomic_load_explicit(&unlisted, memory_order_acquire), *none = NULL;
+    if (table)
+        return table;
+    table = table_new(NULL); /* of two threads that make one, one is left empty */
+    return table && atomic_compare_exchange_strong(&unlisted, &none, table) ? table : none;
+}
+
 static void count_now(struct mw_comm_entry *comm, int rank, uint64_t bytes)
 {
-    struct mw_flow_table *table = comm->flow ? comm->flow : table_new(comm);
+    struct mw_flow_table *table = comm->listed ? comm->flow : unlisted_table();
+    if (!comm->listed)
+        rank = mw_comm_peer(comm, rank);
+    else if (!table)
+        table = table_new(comm);
     if (!table || rank < 0 || rank >= table->size)
         return;
     atomic_fetch_add_explicit(&table->amount[rank].messages, 1, memory_order_relaxed);
@@ -162,7 +180,7 @@ static void write_ranks(const struct mw_flow_table *table, int from, int to)
         if (!messages)
             continue;
         any = 1;
-        mw_buffer_signed(&buffer, mw_comm_peer(table->comm, rank));
+        mw_buffer_signed(&buffer, table->comm ? mw_comm_peer(table->comm, rank) : rank);
         mw_buffer_varint(&buffer, messages);
         mw_buffer_varint(&buffer,
                          atomic_load_explicit(&table->amount[rank].bytes, memory_order_relaxed));

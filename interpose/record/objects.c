@@ -16,6 +16,7 @@ static struct table {
     _Atomic uint32_t generation; /* raised when one goes: outdates the threads' caches */
     struct mw_lock lock;
 } tables[MW_OBJECT_CLASSES];
+struct mw_listed mw_objects_listed[MW_OBJECT_CLASSES];
 
 static _Atomic(struct mw_object *) *bucket_of(struct table *table, mw_handle handle)
 {
@@ -112,6 +113,7 @@ struct mw_object *mw_object_made(enum mw_object_class class, mw_handle handle,
     if (object) {
         _Atomic(struct mw_object *) *bucket = bucket_of(table, handle);
         object->id = table->next_id++;
+        object->listed = mw_listed_new(&mw_objects_listed[class], object->id);
         object->comm = comm;
         atomic_store_explicit(&object->handle, handle, memory_order_relaxed);
         atomic_store_explicit(&object->next, atomic_load(bucket), memory_order_relaxed);

@@ -8,6 +8,7 @@
 #define MW_RECORD_OBJECTS_H
 
 #include "record/comms.h"
+#include "record/listed.h"
 #include "record/requests.h"
 
 /* The operation that MPI_File_..._begin started; MPI allows one a file. */
@@ -22,10 +23,12 @@ struct mw_object {
     struct mw_object *next_free;
     struct mw_comm_entry *comm; /* NULL: not known */
     uint32_t id;
+    int listed; /* the trace describes it */
     struct mw_split split;
 };
 
 enum mw_object_class { MW_WINDOWS, MW_FILES, MW_OBJECT_CLASSES };
+extern struct mw_listed mw_objects_listed[MW_OBJECT_CLASSES];
 
 /* The handle without garbage, as the functions below want it: MPI_File is a pointer everywhere. */
 mw_handle mw_object_handle(enum mw_object_class class, mw_handle handle);

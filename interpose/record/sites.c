@@ -25,6 +25,7 @@ static _Atomic(struct table *) all;
 static _Atomic uint32_t last;
 static _Atomic size_t used;
 static _Atomic uint64_t lost;
+static _Atomic int closed;
 static _Atomic(mw_site_new_fn) tell;
 static void *_Atomic tell_context;
 
@@ -74,6 +75,8 @@ static int same(const struct mw_site *site, uint32_t hash, const struct mw_site_
 /* Room for a site, or NULL. */
 static struct mw_site *make(struct table *table, unsigned count)
 {
+    if (atomic_load_explicit(&closed, memory_order_relaxed) && mw_sites_last() >= MW_SITES_ALWAYS)
+        return NULL;
     size_t size = sizeof(struct mw_site) + count * sizeof(struct mw_site_frame);
     size = (size + 15) & ~(size_t)15;
     uint32_t id_limit = MW_SITES_MAX - (count > 1 ? RESERVED_IDS : 0);
@@ -155,6 +158,11 @@ const struct mw_site *mw_site_at(uint32_t id)
 uint32_t mw_sites_last(void)
 {
     return atomic_load_explicit(&last, memory_order_acquire);
+}
+
+void mw_sites_close(void)
+{
+    atomic_store_explicit(&closed, 1, memory_order_relaxed);
 }
 
 uint64_t mw_sites_lost(void)

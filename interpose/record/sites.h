@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #define MW_SITES_MAX 65536u
+#define MW_SITES_ALWAYS 1024u /* have a number, whatever the budget */
 
 struct mw_site_frame {
     uint32_t
@@ -37,6 +38,7 @@ uint32_t mw_site_intern(const struct mw_site_frame *frames, unsigned count, int 
 const struct mw_site *mw_site_at(uint32_t id);
 uint32_t mw_sites_last(void);
 /* How often a site found no room. */
+void mw_sites_close(void); /* no new ones from now on: they are lost */
 uint64_t mw_sites_lost(void);
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "output/output.h"
+#include "record/aggregate.h"
 #include "record/coll.h"
 #include "record/objects.h"
 #include "record/requests.h"
@@ -49,7 +50,7 @@ void mw_win_new_end(struct mw_call *call, int rc, enum mw_window_flavour flavour
         return;
     const struct mw_object *window =
         mw_object_made(MW_WINDOWS, mw_abi_load(mw_recorder.abi, win, 0), role.comm);
-    if (window)
+    if (window && window->listed)
         write_made(window, flavour, call->keep.word[KEEP_NUMBER], size, unit);
     mw_coll_close(call, end, &role, 0, 0);
 }
@@ -76,7 +77,8 @@ void mw_win_free_end(struct mw_call *call, int rc, void *win)
 {
     uint64_t end = mw_close(call);
     if (rc == 0 && call->tag != MW_OBJECT_UNKNOWN) {
-        write_freed((uint32_t)call->tag, end);
+        if (mw_is_listed(&mw_objects_listed[MW_WINDOWS], (uint32_t)call->tag))
+            write_freed((uint32_t)call->tag, end);
         mw_object_gone(MW_WINDOWS, call->keep.word[KEEP_HANDLE], (uint32_t)call->tag);
     }
     mw_object_event(call, end, MW_EVENT_EPOCH, MW_EVENT_COLLECTIVE, rc);
@@ -95,7 +97,7 @@ void mw_win_name_end(struct mw_call *call, int rc, mw_handle win, const char *na
     char copy[160];
     struct mw_buffer buffer;
     const struct mw_object *window = mw_object_find(MW_WINDOWS, win);
-    if (rc == 0 && window && name) {
+    if (rc == 0 && window && window->listed && name && mw_budget_allows_name()) {
         size_t length = strnlen(name, sizeof copy - 1);
         memcpy(copy, name, length);
         copy[length] = '\0';

@@ -210,7 +210,7 @@ GPU_DEVICE = describe("1 runtime:text 2 index 3 pci:text 4 name:text 5 memory 6 
 SPACE = describe("1 id 2 kind 3 runtime:text 4 device 5 note:text 6 calls 7 bytes")
 
 CHUNKS = {
-    "FILE": describe("1 writer:text 2 host:text 3 boot_id:text 4 pid_ns 5 mnt_ns 6 user_ns"),
+    "FILE": describe("1 writer:text 2 host:text 3 boot_id:text 4 pid_ns 5 mnt_ns 6 user_ns 7 daemon"),
     "JOB": describe("1 key:text 2 launcher:text 3 job_id:text 4 program:text 5 command:text*"),
     "PROCESS": describe(
         "1 host:text 2 pid 3 start_time 4 ppid 5 exe:text 6 argument:text* 7 cwd:text 8 clock "

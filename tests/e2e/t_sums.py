@@ -12,6 +12,7 @@ from matrices import by_command
 from trace import Trace
 
 ROUNDS = 40
+OBJECTS = 1500
 # settings, mode of the program, reason that the report gives
 REDUCED = (
     ({"MPIWATCH_MODE": "summary"}, "plain", "summary"),
@@ -294,6 +295,37 @@ def wrong_settings_are_said(mpi, folder):
         job.expect(0)
         told = json.dumps(report(path, folder)["health"])
         check(name in told, "%s=%s: %s" % (name, value, told))
+
+
+@mpi_test
+def what_describes_is_in_the_budget(mpi, folder):
+    """Communicators, windows and their names are left out when the budget is used up, no call is."""
+    windows = 500
+    budget = 320 << 10  # of each of two processes
+    job, path = mpi.record(
+        2,
+        [mpi.build("many_objects.c"), str(OBJECTS), str(OBJECTS), str(windows)],
+        folder,
+        env={"MPIWATCH_BUDGET": str(budget)},
+        timeout=90,
+    )
+    same(job.expect(0).stdout.strip(), "done", "output")
+    size = sum(os.path.getsize(os.path.join(path, name)) for name in os.listdir(path))
+    check(size <= 2 * budget, "the trace has %d bytes" % size)
+    told = report(path, folder)
+    calls = {call["function"]: call["calls"] for call in told["calls"]}
+    for name in ("MPI_Comm_dup", "MPI_Comm_free", "MPI_Send", "MPI_Irecv", "MPI_Alltoallv"):
+        same(calls[name], 2 * OBJECTS, name)
+    for name in ("MPI_Win_create", "MPI_Win_fence", "MPI_Win_free"):
+        same(calls[name], 2 * windows, name)
+    counted = {call["function"]: call["counted_calls"] for call in told["calls"]}
+    same(counted["MPI_Type_free"], 2 * OBJECTS, "MPI_Type_free")
+    same(counted["MPI_Comm_set_name"], 2 * OBJECTS, "MPI_Comm_set_name")
+    same(by_command(path, folder, "bytes"), {(0, 0): 3 * OBJECTS, (1, 1): 3 * OBJECTS}, "messages")
+    same(by_command(path, folder, "bytes", "--kind", "coll"), {(0, 1): OBJECTS, (1, 0): OBJECTS}, "amounts by peer")
+    left_out = {note["code"]: note for note in told["health"]}["unlisted"]
+    same(left_out["processes"], 2, "who say what was left out")
+    check(OBJECTS // 4 < left_out["count"] < 2 * (OBJECTS + windows), "%s" % left_out)
 
 
 if __name__ == "__main__":

@@ -180,6 +180,23 @@ def programs_that_were_started_one_by_one(mpi, folder):
     same([rank["rank"] for rank in ranks], ["1:0", "2:0"], "ranks")
 
 
+PROXY = """import subprocess, sys
+for _ in range(2):
+    subprocess.run([sys.argv[1]], check=True)
+"""
+
+
+@mpi_test(only="mpich")
+def jobs_that_hydra_calls_by_one_name(mpi, folder):
+    """The port of mpiexec comes again: ranks of another proxy are another job's, those of one proxy are of one."""
+    env = {"LD_PRELOAD": mpi.library(), "MPIWATCH_OUT": os.path.join(folder, "job.mpiw"), "PMI_SIZE": "1"}
+    proxy = ["/usr/bin/python3", "-c", PROXY, mpi.build("hello.c"), "--control-port", "node:1", "--pgid", "0"]
+    for _ in range(2):
+        command(proxy, folder, env=env).expect(0)
+    for name in ("job.mpiw", "job-2.mpiw"):
+        same(len(Trace(os.path.join(folder, name)).processes), 2, name)
+
+
 @mpi_test
 def scripts_between_launcher_and_rank(mpi, folder):
     """One job, one world, one trace, although each rank has a parent of its own."""

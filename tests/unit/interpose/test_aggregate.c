@@ -15,6 +15,7 @@
 #include "output/output.h"
 #include "probe/probe.h"
 #include "record/aggregate.h"
+#include "record/objects.h"
 #include "record/pace.h"
 #include "record/regions.h"
 #include "record/sums.h"
@@ -70,6 +71,19 @@ void mw_output_chunk(unsigned type, const void *payload, size_t size)
     bytes_written += size;
 }
 
+struct mw_listed mw_comms_listed, mw_objects_listed[MW_OBJECT_CLASSES];
+static int sites_closed;
+void mw_sites_close(void)
+{
+    sites_closed = 1;
+}
+
+static uint64_t bytes_waiting;
+uint64_t mw_output_waiting(void)
+{
+    return bytes_waiting;
+}
+
 uint64_t mw_output_bytes(void)
 {
     return bytes_written;
@@ -87,7 +101,7 @@ struct mw_thread_state *mw_threads_first(void)
 
 void mw_health(const char *code, const char *message)
 {
-    assert_string_equal(code, "sums");
+    assert_true(strcmp(code, "sums") == 0 || strcmp(code, "unlisted") == 0);
     (void)message;
 }
 
@@ -492,9 +506,48 @@ static void budget(void **state)
     bytes_written = 6999;
     mw_budget_check();
     assert_int_equal(mw_recorder.reduced, 0);
-    bytes_written = 7000;
+    bytes_waiting = 1;
     mw_budget_check();
+    bytes_waiting = 0;
     assert_int_equal(mw_recorder.reduced, MW_REDUCED_BUDGET);
+    assert_int_equal(sites_closed, 0);
+    bytes_written = 8000;
+    mw_budget_check();
+    assert_int_equal(sites_closed, 1);
+    sites_closed = 0;
+}
+
+/* What the budget had no room for is added up under no name. */
+static void unlisted(void **state)
+{
+    (void)state;
+    struct mw_listed *comms = &mw_comms_listed, *windows = &mw_objects_listed[MW_WINDOWS];
+    enum { ALWAYS = MW_LISTED_ALWAYS };
+    mw_recorder.config.budget = 8000;
+    assert_true(mw_listed_new(comms, 0) && mw_listed_new(comms, ALWAYS + 4) && mw_listed_new(windows, ALWAYS));
+    bytes_written = 7000;
+    assert_true(mw_listed_new(comms, 0)); /* the first ones always are */
+    assert_false(mw_listed_new(comms, ALWAYS + 5));
+    assert_false(mw_listed_new(comms, ALWAYS + 6));
+    assert_false(mw_listed_new(windows, ALWAYS + 1));
+    assert_true(mw_is_listed(comms, ALWAYS + 4) && !mw_is_listed(comms, ALWAYS + 5));
+    assert_true(mw_is_listed(windows, ALWAYS) && !mw_is_listed(windows, ALWAYS + 1));
+    bytes_written = 0; /* once and for all */
+    assert_false(mw_listed_new(comms, ALWAYS + 7));
+    for (uint32_t comm = ALWAYS + 3; comm < ALWAYS + 9; comm++) {
+        struct mw_call call = {.thread = &thread};
+        assert_true(mw_aggregate_begin(&call, MW_REDUCED_BUDGET));
+        struct mw_raw_event detail = {.comm = comm + 1, .peer = 1, .tag = (int32_t)comm - 4};
+        mw_aggregate_event(&call, 1, MW_EVENT_RMA, 0, &detail);
+    }
+    assert_int_equal(groups[0]->used, 3); /* two that are listed, and the rest */
+    assert_int_equal(groups[0]->row[0].key.comm, ALWAYS + 4);
+    assert_int_equal(groups[0]->row[1].key.comm, ALWAYS + 5);
+    assert_int_equal(groups[0]->row[1].key.object, ALWAYS);
+    assert_int_equal(groups[0]->row[2].key.comm, 0);
+    assert_int_equal(groups[0]->row[2].key.object, MW_OBJECT_UNKNOWN);
+    assert_int_equal(groups[0]->row[2].calls, 4);
+    mw_comms_listed = *windows = (struct mw_listed){0};
 }
 
 /* What is due is written, a group in each call, unless the budget has no room for it: then later,
@@ -558,6 +611,7 @@ int main(void)
         cmocka_unit_test_setup(memory_runs_out, begin),
         cmocka_unit_test_setup(reasons, begin),
         cmocka_unit_test_setup(budget, begin),
+        cmocka_unit_test_setup(unlisted, begin),
         cmocka_unit_test_setup(writing, begin),
         cmocka_unit_test(ever_more_rarely),
     };
