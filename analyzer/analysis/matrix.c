@@ -24,10 +24,8 @@ static uint64_t value_time(const struct mw_pair *pair)
 /* In flight; where no sample is certain, a lower bound. */
 static uint64_t measured_bandwidth(const struct mw_speed *speed, uint64_t *weight, int *bound)
 {
-    const struct mw_rate *rate = speed->certain ? &speed->in_flight : &speed->at_least;
     *weight = speed->bytes;
-    *bound = !speed->certain;
-    return (uint64_t)mw_rate_value(rate);
+    return (uint64_t)mw_speed_in_flight(speed, bound);
 }
 
 static uint64_t measured_throughput(const struct mw_speed *speed, uint64_t *weight, int *bound)

@@ -27,7 +27,8 @@ struct group {
 struct burst {
     uint64_t messages, bytes;
     int64_t start, done;
-    int64_t sender, receiver; /* what both had spent outside MPI at the last message */
+    int64_t sender, receiver; /* what both had spent outside MPI at the last message, */
+    uint64_t sender_barriers, receiver_barriers; /* and the barriers that they had passed */
 };
 
 struct entry {
@@ -64,6 +65,14 @@ struct sample {
 double mw_rate_value(const struct mw_rate *rate)
 {
     return rate->time ? (double)rate->bytes * 1e9 / (double)rate->time : 0;
+}
+
+/* On a busy machine the certain samples, of which somebody waited for each, are the slow ones. */
+double mw_speed_in_flight(const struct mw_speed *speed, int *bound)
+{
+    double certain = mw_rate_value(&speed->in_flight), least = mw_rate_value(&speed->at_least);
+    *bound = least > certain + certain / MW_SPEED_LITTLE;
+    return least > certain ? least : certain;
 }
 
 struct mw_transfer_meter *mw_transfer_meter_create(const struct mw_model *model,
@@ -238,18 +247,31 @@ static void burst_close(struct entry *entry)
 {
     struct burst *burst = &entry->burst;
     if (burst->messages && burst->done > burst->start) {
-        entry->shown.throughput.bytes += burst->bytes;
-        entry->shown.throughput.time += (uint64_t)(burst->done - burst->start);
+        struct mw_rate rate = {burst->bytes, (uint64_t)(burst->done - burst->start)};
+        entry->shown.throughput.bytes += rate.bytes;
+        entry->shown.throughput.time += rate.time;
         entry->shown.bursts++;
+        if (rate.bytes >= entry->shown.largest.bytes) /* benchmarks count the last of equal ones */
+            entry->shown.largest = rate;
     }
     *burst = entry->window = (struct burst){0};
+}
+
+/* Between the burst's last message and this one a rank did something else, or both met in a
+ * barrier.
+ */
+static int is_pause(const struct burst *burst, const struct mw_message *message)
+{
+    const struct mw_end *send = &message->send, *recv = &message->recv;
+    return send->outside - burst->sender > MW_SPEED_PAUSE ||
+           recv->outside - burst->receiver > MW_SPEED_PAUSE ||
+           (send->barriers != burst->sender_barriers && recv->barriers != burst->receiver_barriers);
 }
 
 static void burst_add(struct entry *entry, const struct mw_message *message)
 {
     struct burst *burst = &entry->burst;
-    if (burst->messages && (message->send.outside - burst->sender > MW_SPEED_PAUSE ||
-                            message->recv.outside - burst->receiver > MW_SPEED_PAUSE))
+    if (burst->messages && is_pause(burst, message))
         burst_close(entry);
     if (!burst->messages++ || message->send.start < burst->start)
         burst->start = message->send.start;
@@ -257,6 +279,8 @@ static void burst_add(struct entry *entry, const struct mw_message *message)
     burst->done = message->recv.done > burst->done ? message->recv.done : burst->done;
     burst->sender = message->send.outside;
     burst->receiver = message->recv.outside;
+    burst->sender_barriers = message->send.barriers;
+    burst->receiver_barriers = message->recv.barriers;
 }
 
 static void node_add(struct mw_transfer_meter *meter, const struct mw_message *message,
@@ -278,7 +302,8 @@ static void node_add(struct mw_transfer_meter *meter, const struct mw_message *m
     mw_cover_add(&entry->cover, sample->start, sample->done);
 }
 
-/* The first messages, and those that were completed together with one of them: they share its time. */
+/* The first messages, and those that were completed together with one of them: they share its time.
+ */
 static int is_warm_up(struct entry *entry, const struct mw_message *message)
 {
     const struct mw_end *recv = &message->recv;

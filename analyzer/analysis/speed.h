@@ -35,9 +35,10 @@ struct mw_speed {
     struct mw_rate at_least;   /* of all messages: a lower bound */
     struct mw_rate throughput; /* with those of the warm-up: what the program got */
     uint64_t bursts;
-    struct mw_rate best; /* the fastest window; 0 where there was none */
-    double brisk;        /* bytes per second in flight of the fastest tenth of certain samples */
-    double usual;              /* the same of the median sample */
+    struct mw_rate largest; /* the burst that moved most; of several the last */
+    struct mw_rate best;    /* the fastest window; 0 where there was none */
+    double brisk;           /* bytes per second in flight of the fastest tenth of certain samples */
+    double usual;           /* the same of the median sample */
     uint64_t latencies, latency_min, latency_median, latency_p99;
     double error;           /* the largest error bound of the clocks at a certain sample, ns */
     struct mw_rate *slices; /* certain samples by time; NULL: none */
@@ -80,5 +81,8 @@ const struct mw_node_speed *mw_speeds_nodes(const struct mw_speeds *speeds, int6
                                             int64_t dst);
 /* Bytes per second; 0 where the time is. */
 double mw_rate_value(const struct mw_rate *rate);
+/* Bytes per second in flight: of certain samples, or what all messages reached at least, where that
+ * is more; 0 nothing is known. *bound: it is such a bound, and no certain sample says nearly so. */
+double mw_speed_in_flight(const struct mw_speed *speed, int *bound);
 
 #endif

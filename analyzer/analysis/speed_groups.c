@@ -13,7 +13,8 @@ struct member {
 
 double mw_speed_judged(const struct mw_speed *speed)
 {
-    return speed->certain >= MW_SPEED_MIN_CERTAIN ? mw_rate_value(&speed->in_flight) : 0;
+    int bound;
+    return speed->certain >= MW_SPEED_MIN_CERTAIN ? mw_speed_in_flight(speed, &bound) : 0;
 }
 
 const char *mw_speed_way_name(const struct mw_transports *transports, int64_t way)

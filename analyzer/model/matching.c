@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "analyzer/model/collective.h"
 #include "analyzer/model/feed.h"
 #include "analyzer/model/matching_private.h"
 #include "analyzer/model/operation.h"
@@ -160,7 +161,8 @@ static uint32_t half_begin(const struct call *call, const struct mw_event *event
                                 .rank = call->rank,
                                 .start = call->start,
                                 .started = call->end,
-                                .outside = call->party->outside};
+                                .outside = call->party->outside,
+                                .barriers = call->party->barriers};
     half->end.flags = (event->flags & MW_EVENT_SYNC ? MW_HALF_SYNC : 0) |
                       (event->flags & MW_EVENT_ERROR ? MW_HALF_FAILED : 0);
     half->receives = receives;
@@ -228,9 +230,19 @@ static void message_end(const struct call *call, const struct mw_operation *oper
     }
 }
 
+static int is_barrier(const struct call *call, const struct mw_event *event)
+{
+    const struct mw_process *process =
+        mw_trace_process(call->matching->model->trace, call->process);
+    const char *name = mw_process_function_name(process, event->function);
+    return !(event->flags & MW_EVENT_REQUEST) &&
+           mw_collective_of(name)->kind == MW_COLLECTIVE_BARRIER;
+}
+
 static void collective_join(const struct call *call, const struct mw_event *event)
 {
     struct mw_matching *matching = call->matching;
+    call->party->barriers += is_barrier(call, event);
     int64_t comm = mw_comms_find(matching->comms, call->process, event->comm);
     if (comm < 0 || !(event->flags & MW_EVENT_COUNTED))
         return;

@@ -30,7 +30,8 @@ struct mw_end {
     uint64_t group;          /* the same for all that one call completed */
     unsigned mates;          /* of how many messages */
     uint64_t function, site; /* of the call that completed it */
-    int64_t outside;         /* ns that the process had spent outside MPI when it started */
+    int64_t outside;         /* ns that the process had spent outside MPI when it started, */
+    uint64_t barriers;       /* and barriers that it had passed */
 };
 
 struct mw_message {

@@ -50,6 +50,7 @@ struct mw_party {
     MW_VECTOR(uint32_t) posted; /* receives that wait, with the wildcards that they wait for */
     size_t open_wildcards;
     int64_t last_end, outside;
+    uint64_t barriers; /* blocking ones that it passed */
     int threads;                             /* several */
     uint64_t polled_thread, polled_function; /* the last call was an unsuccessful poll of */
     int64_t polled_since;                    /* 0: it was not */

@@ -73,19 +73,24 @@ static json_t *doc_slices(const struct mw_speed *speed)
 /* One pair and size class. */
 static json_t *doc_speed(const struct mw_model *model, const struct mw_speed *speed)
 {
+    int bound;
+    double in_flight = mw_speed_in_flight(speed, &bound);
     json_t *entry = json_pack(
         "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "src",
         mw_rank_json(model, speed->src), "dst", mw_rank_json(model, speed->dst), "messages",
         mw_json_count(speed->messages), "bytes", mw_json_count(speed->bytes), "warm_up_messages",
         mw_json_count(speed->warm_messages), "certain", mw_json_count(speed->certain), "bounded",
         mw_json_count(speed->bounded), "in_flight_bytes_s",
-        rate_json(mw_rate_value(&speed->in_flight)), "at_least_bytes_s",
+        rate_json(bound ? 0 : in_flight), "at_least_bytes_s",
         rate_json(mw_rate_value(&speed->at_least)), "throughput_bytes_s",
         rate_json(mw_rate_value(&speed->throughput)), "best_window_bytes_s",
         rate_json(mw_rate_value(&speed->best)), "latency_samples", mw_json_count(speed->latencies),
         "latency_min_s", latency_json(speed->latency_min), "latency_s",
         latency_json(speed->latency_median));
     object_add_class(entry, speed->class);
+    json_object_set_new(entry, "bursts", mw_json_count(speed->bursts));
+    json_object_set_new(entry, "largest_burst_bytes_s",
+                        rate_json(mw_rate_value(&speed->largest)));
     json_object_set_new(entry, "fastest_tenth_bytes_s", rate_json(speed->brisk));
     json_object_set_new(entry, "slices_bytes_s", doc_slices(speed));
     json_object_set_new(entry, "latency_p99_s", latency_json(speed->latency_p99));

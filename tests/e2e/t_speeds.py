@@ -9,11 +9,11 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 
-from harness import SOURCE, Failure, Skip, check, command, main, mpi_test, note, same, setting, test
+from harness import SOURCE, check, command, main, mpi_test, same, setting, test
 from mpi import OPENMPI
 from nodes import Nodes
+from quiet import again
 
 BYTES, WINDOWS = 1 << 18, 100
 RECEIVER = """
@@ -60,38 +60,6 @@ def printed(job):
     """{(src, dst): bytes per second} as examples/pairs.c saw it."""
     lines = [line.split() for line in job.stdout.splitlines()]
     return {(int(line[0]), int(line[1])): float(line[2]) for line in lines if len(line) == 4}
-
-
-def used():
-    """The share of the processors' time that somebody used in the last half second."""
-    def read():
-        with open("/proc/stat") as file:
-            times = [int(word) for word in file.readline().split()[1:]]
-        return sum(times), times[3] + times[4]
-    total, idle = read()
-    time.sleep(0.5)
-    now, rests = read()
-    return 1 - (rests - idle) / max(1, now - total)
-
-
-def again(body, times=3):
-    """A busy machine takes the processor away from a rank that has nothing to wait for: what it did to a run it does
-    not do to each. Where others were busy before or after each run that failed, nothing can be measured."""
-    quiet = 0
-    for left in range(times - 1, -1, -1):
-        before = used()
-        try:
-            return body()
-        except Failure as problem:
-            note("once more: %s" % problem)
-            others = max(before, used())
-            quiet += others < 0.1
-            if left:
-                continue
-            if not quiet:
-                raise Skip("the machine is too busy to measure: %.0f %% are used" % (100 * others))
-            raise
-    return None
 
 
 @mpi_test

@@ -13,6 +13,14 @@ static json_t *show_rate(const struct mw_rate *rate)
     return json_pack("[I I]", (json_int_t)rate->bytes, (json_int_t)rate->time);
 }
 
+/* What is shown for the bandwidth in flight, bytes per second, and whether it is a bound. */
+static json_t *show_in_flight(const struct mw_speed *speed)
+{
+    int bound;
+    json_int_t value = (json_int_t)mw_speed_in_flight(speed, &bound);
+    return json_pack("[I i]", value, bound);
+}
+
 static json_t *show_slices(const struct mw_speed *speed)
 {
     json_t *list = json_array();
@@ -28,14 +36,15 @@ static json_t *show_speeds(const struct mw_speeds *speeds)
         const struct mw_speed *at = &speeds->all.at[i];
         json_array_append_new(
             list,
-            json_pack("{sI sI si sI sI sI so sI sI so so so sI so sI sI sI sI sf so}", "src",
+            json_pack("{sI sI si sI sI sI so sI sI so so so so sI so so sI sI sI sI sf so}", "src",
                       (json_int_t)at->src, "dst", (json_int_t)at->dst, "class", (int)at->class,
                       "messages", (json_int_t)at->messages, "bytes", (json_int_t)at->bytes,
                       "warm_messages", (json_int_t)at->warm_messages, "warm", show_rate(&at->warm),
                       "certain", (json_int_t)at->certain, "bounded", (json_int_t)at->bounded,
                       "in_flight", show_rate(&at->in_flight), "at_least", show_rate(&at->at_least),
-                      "throughput", show_rate(&at->throughput), "bursts", (json_int_t)at->bursts,
-                      "best", show_rate(&at->best), "latencies", (json_int_t)at->latencies, "min",
+                      "shown", show_in_flight(at), "throughput", show_rate(&at->throughput),
+                      "bursts", (json_int_t)at->bursts, "largest", show_rate(&at->largest), "best",
+                      show_rate(&at->best), "latencies", (json_int_t)at->latencies, "min",
                       (json_int_t)at->latency_min, "median", (json_int_t)at->latency_median, "p99",
                       (json_int_t)at->latency_p99, "error", at->error, "slices", show_slices(at)));
     }

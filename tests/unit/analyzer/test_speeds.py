@@ -160,6 +160,33 @@ class Speeds(ExchangeTest):
         self.exchange(zero, one)
         self.assert_speed((0, 1, 10), bursts=3, throughput=[8000, 370 + 2 * 1400])
 
+    def test_a_barrier_of_both_ends_a_burst(self):
+        """As a benchmark's turns that it does not count end; one that only one of them enters ends nothing."""
+        zero, one, two = ranks(3)
+        self.warm_up(zero, one)
+        for n in range(6):
+            at = 10000 * (n + 1)
+            one.take(0, 1000, at, at + 600)
+            zero.to(1, 1000, at + 200, at + 500)
+            for rank in {0: (zero, one, two), 3: (zero,)}.get(n, ()):
+                rank.all("MPI_Barrier", at + 1000, at + 1100, size=0)
+        self.exchange(zero, one, two)
+        self.assert_speed((0, 1, 10), bursts=2, throughput=[10000, 10600 - 2010 + 40400], largest=[5000, 40400])
+
+    def test_slow_certain_samples_beside_fast_others(self):
+        """What all messages reached at least says more than the few of which somebody waited for each."""
+        zero, one = ranks(2)
+        self.warm_up(zero, one)
+        one.take(0, 1000, 10000, 60000)
+        zero.to(1, 1000, 11000, 60000)
+        for n in range(20):
+            at = 100000 + 1000 * n
+            zero.to(1, 1000, at, at + 10)
+            one.take(0, 1000, at + 100, at + 150)
+        self.exchange(zero, one)
+        self.assert_speed((0, 1, 10), certain=1, bounded=20, in_flight=[1000, 49000], at_least=[21000, 49000 + 20 * 150],
+                          shown=[403846153, 1])
+
     def test_waiting_in_mpi_is_no_pause(self):
         """A rank that is kept in a call, by another or by the machine, has not paused."""
         zero, one = ranks(2)
