@@ -66,7 +66,7 @@ static double concurrency(const struct mw_finding_input *in, int64_t src, int64_
     const struct mw_node_speed *nodes =
         mw_speeds_nodes(in->exchange->speeds, mw_model_rank_node(in->model, src),
                         mw_model_rank_node(in->model, dst));
-    return nodes && nodes->time ? (double)nodes->busy / (double)nodes->time : 1;
+    return nodes && nodes->joint.time ? mw_joint_concurrency(&nodes->joint) : 1;
 }
 
 /* Pairs that share their way with more others than most do are slower by right. */

@@ -64,6 +64,9 @@ struct mw_matching_sink {
     void *context;
     void (*message)(void *context, const struct mw_message *message);
     void (*collective)(void *context, const struct mw_instance *instance);
+    /* The data of an access to a window, by its origin alone, whose process and times both ends
+     * have: it began to move between `start` and `started`. */
+    void (*access)(void *context, const struct mw_message *message);
 };
 
 struct mw_matching_counts {
@@ -75,6 +78,7 @@ struct mw_matching_counts {
     uint64_t uncounted;  /* ends without a running number */
     uint64_t ambiguous;  /* in pairs by chance: concurrent threads, or too many open wildcards */
     uint64_t instances, instances_partial;
+    uint64_t accesses, accesses_left_out; /* to windows; left out: too many were open */
     uint64_t events;
     size_t untimed; /* processes whose times are not known, left out */
 };

@@ -85,6 +85,23 @@ def pairs_against_the_program(mpi, folder):
 
 
 @mpi_test
+def accesses_to_windows(mpi, folder):
+    """Each rank puts 200 times 4,000 bytes to its right and gets 100 times as much, in two windows: 4,000 bytes are one
+    class, and no figure is faster than any memory or slower than the whole program."""
+    job, trace = mpi.record(2, [mpi.build("onesided.c")], folder)
+    job.expect(0)
+    took = max(1e-6, job.seconds)
+    for metric in ("throughput", "bandwidth"):
+        cells = shown(folder, trace, "matrix", "--kind", "rma", "--metric", metric)["cells"]
+        same([(c["src"], c["dst"]) for c in cells], [(0, 1), (1, 0)], "pairs")
+        check(all(2 * 300 * 4000 / took < c["value"] < 1e12 for c in cells), metric, cells)
+    for entry in shown(folder, trace, "report")["speeds"]["accesses"]["listed"]:
+        same(entry["messages"] + entry["warm_up_messages"], 600, "accesses")
+        same(entry["from"], 2048, "size class")
+        check(entry["at_least_bytes_s"] is None or entry["throughput_bytes_s"] is not None, entry)
+
+
+@mpi_test
 def a_late_rank_by_construction(mpi, folder):
     """What the others wait is what the late rank computed."""
     program = example(mpi, "late")

@@ -56,9 +56,10 @@ static json_t *show_nodes(const struct mw_speeds *speeds)
     json_t *list = json_array();
     for (size_t i = 0; i < speeds->nodes.count; i++) {
         const struct mw_node_speed *at = &speeds->nodes.at[i];
-        json_array_append_new(list, json_pack("[i i I I I I]", (int)at->src, (int)at->dst,
-                                              (json_int_t)at->messages, (json_int_t)at->bytes,
-                                              (json_int_t)at->time, (json_int_t)at->busy));
+        json_array_append_new(list,
+                              json_pack("[i i I I I I]", (int)at->src, (int)at->dst,
+                                        (json_int_t)at->joint.messages, (json_int_t)at->joint.bytes,
+                                        (json_int_t)at->joint.time, (json_int_t)at->joint.busy));
     }
     return list;
 }
@@ -119,10 +120,11 @@ int main(int argc, char **argv)
         return 1;
     struct mw_model *model = mw_model_create(trace);
     struct mw_comms *comms = mw_comms_create(model);
-    struct mw_exchange *exchange = mw_exchange_create(model, comms, NULL);
+    struct mw_exchange *exchange = mw_exchange_create(model, comms, NULL, NULL);
     const struct mw_speeds *speeds = exchange->speeds;
     json_t *all = json_pack(
-        "{so so so so sI sI sI sI}", "speeds", show_speeds(speeds), "nodes", show_nodes(speeds),
+        "{so so so so so sI sI sI sI}", "speeds", show_speeds(speeds), "accesses",
+        show_speeds(exchange->accesses), "nodes", show_nodes(speeds),
         "collectives", show_collectives(exchange->collectives), "waits",
         show_waits(exchange->waits), "violations", (json_int_t)speeds->violations, "unsynchronised",
         (json_int_t)speeds->unsynchronised, "unusable", (json_int_t)speeds->unusable, "matched",
