@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How fast each ordered pair of ranks is: a round-robin tournament in which every rank meets every
- * other one. Usage: pairs [alone|together [BYTES [WINDOWS]]]. "alone" (the default): one pair at a
- * time, so that links are measured alone; "together": all pairs of a round at once. Prints for each
+ * other one. Usage: pairs [alone|together [BYTES [WINDOWS [host|hip|cuda]]]]. "alone" (the default):
+ * one pair at a time, so that links are measured alone; "together": all pairs of a round at once.
+ * "hip", "cuda": messages out of the memory of a GPU into that of another, rank r using the one of
+ * number r among those that it sees; the MPI must be built for them. Prints for each
  * ordered pair the bandwidth and half a round trip of 8 bytes as the program sees them. The same
  * figures, by the messages themselves: mpiwatch matrix --metric throughput, bandwidth, latency.
  */
+#include <dlfcn.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -120,6 +123,52 @@ static void print(const struct contest *contest, const double *figures)
     free(all);
 }
 
+/* Runtimes of GPUs, which are loaded only where they are asked for. */
+static const struct runtime {
+    const char *name, *libraries[4], *count, *choose, *allocate;
+} runtimes[] = {
+    {"hip",
+     {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5", "libamdhip64.so"},
+     "hipGetDeviceCount",
+     "hipSetDevice",
+     "hipMalloc"},
+    {"cuda",
+     {"libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0", "libcudart.so"},
+     "cudaGetDeviceCount",
+     "cudaSetDevice",
+     "cudaMalloc"},
+};
+
+/* Memory of the rank's GPU; NULL: there is none. It is never freed. */
+static void *device_memory(const struct runtime *runtime, int rank, size_t size)
+{
+    int (*count)(int *), (*choose)(int), (*allocate)(void **, size_t), devices = 0;
+    void *library = NULL, *memory = NULL;
+    for (size_t i = 0; !library && i < 4; i++)
+        library = dlopen(runtime->libraries[i], RTLD_NOW | RTLD_GLOBAL);
+    if (!library)
+        return NULL;
+    *(void **)&count = dlsym(library, runtime->count);
+    *(void **)&choose = dlsym(library, runtime->choose);
+    *(void **)&allocate = dlsym(library, runtime->allocate);
+    if (!count || !choose || !allocate || count(&devices) != 0 || devices < 1 ||
+        choose(rank % devices) != 0 || allocate(&memory, size) != 0)
+        return NULL;
+    return memory;
+}
+
+/* Room for messages; NULL: none, or no such kind of memory. */
+static char *buffer_of(const char *kind, int rank, size_t size)
+{
+    for (size_t i = 0; i < sizeof(runtimes) / sizeof(runtimes[0]); i++)
+        if (!strcmp(kind, runtimes[i].name))
+            return device_memory(&runtimes[i], rank, size);
+    char *memory = strcmp(kind, "host") ? NULL : malloc(size);
+    if (memory)
+        memset(memory, 1, size);
+    return memory;
+}
+
 int main(int argc, char **argv)
 {
     struct contest contest = {.together = argc > 1 && !strcmp(argv[1], "together"),
@@ -130,15 +179,15 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &contest.size);
     double *figures = calloc(2 * (size_t)contest.size, sizeof(*figures));
     if (contest.bytes > 0)
-        contest.buffer = malloc(WINDOW * (size_t)contest.bytes);
+        contest.buffer = buffer_of(argc > 4 ? argv[4] : "host", contest.rank,
+                                   WINDOW * (size_t)contest.bytes);
     if (!contest.buffer || !figures || contest.windows < 1) {
-        fprintf(stderr, "usage: pairs [alone|together [BYTES [WINDOWS]]]\n");
+        fprintf(stderr, "usage: pairs [alone|together [BYTES [WINDOWS [host|hip|cuda]]]]; "
+                        "or there is no such memory\n");
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
-    memset(contest.buffer, 1, WINDOW * (size_t)contest.bytes);
     play(&contest, figures);
     print(&contest, figures);
-    free(contest.buffer);
     free(figures);
     MPI_Finalize();
     return 0;

@@ -64,12 +64,38 @@ const char *mw_mask_variable(const struct mw_process *process, const char **valu
     return NULL;
 }
 
-/* Did nobody else set what a process was found with? */
-static int launcher_bound(const struct mw_process *process, const struct mw_placement *first)
+/* The mask that Slurm says it gave to this task, of the list of all on the node, is the one that it
+ * was found with. */
+static int slurm_bound(const struct mw_process *process, const struct mw_cpus *mask)
+{
+    const char *at = mw_process_fact(process, "env", "SLURM_CPU_BIND_LIST");
+    const char *type = mw_process_fact(process, "env", "SLURM_CPU_BIND_TYPE");
+    const char *task = mw_process_fact(process, "env", "SLURM_LOCALID");
+    struct mw_cpus said = {0};
+    if (strncmp(type, "mask_cpu:", 9) != 0 || *task < '0' || *task > '9')
+        return 0;
+    for (unsigned long skip = strtoul(task, NULL, 10); skip && *at; skip--) {
+        at += strcspn(at, ",");
+        at += *at == ',';
+    }
+    char *entry = mw_format("%.*s", (int)strcspn(at, ","), at);
+    int same = *entry && mw_cpus_add_mask(&said, entry) == 0 && mw_cpus_equal(&said, mask);
+    free(entry);
+    mw_cpus_free(&said);
+    return same;
+}
+
+/* Did the launcher set what a process was found with, and nobody else? Open MPI 4 and MPICH's Hydra
+ * say that they bound, Slurm says how; PRRTE (Open MPI 5) says nothing. */
+static int launcher_bound(const struct mw_process *process, const struct mw_placement *first,
+                          const struct mw_cpus *mask)
 {
     const char *value;
-    return mw_is_launcher(first->parent) && !mw_mask_variable(process, &value) &&
-           !strcmp(mw_process_fact(process, "env", "OMPI_MCA_orte_bound_at_launch"), "1");
+    if (!mw_is_launcher(first->parent) || mw_mask_variable(process, &value))
+        return 0;
+    return !strcmp(mw_process_fact(process, "env", "OMPI_MCA_orte_bound_at_launch"), "1") ||
+           !strcmp(mw_process_fact(process, "env", "HYDRA_USER_PROVIDED_BINDING"), "1") ||
+           slurm_bound(process, mask);
 }
 
 /* What was first seen tells who set it; what came later was the program. */
@@ -85,7 +111,7 @@ static enum mw_mask_origin place_origin(const struct mw_hardware *hardware,
     enum mw_mask_origin origin = mw_cpus_equal(&mask, &later)
                                      ? origin_of(&hardware->cpus, &mask, &parent, &group)
                                      : MW_MASK_PROGRAM;
-    if (origin == MW_MASK_NARROWED && launcher_bound(process, first))
+    if (origin == MW_MASK_NARROWED && launcher_bound(process, first, &mask))
         origin = MW_MASK_LAUNCHER;
     mw_cpus_free(&mask);
     mw_cpus_free(&later);

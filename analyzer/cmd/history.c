@@ -262,27 +262,46 @@ static int show(struct mw_store *store, const struct options *options)
     return status;
 }
 
-static int html(struct mw_store *store, const struct options *options)
+/* The pages of one benchmark; 0, or -1 when it cannot be read (said). */
+static int html_benchmark(struct mw_store *store, const char *benchmark, struct mw_pages *pages)
 {
     char *why = NULL;
     struct mw_store_runs *runs =
-        mw_store_runs(store, NULL, MW_STORE_FACTS | MW_STORE_FIGURES, &why);
-    if (!runs)
-        return complain_why(why);
-    json_t *documents = json_array(), *shown = json_array();
-    const struct mw_store_run *all = runs->all.at;
-    for (size_t i = 0, end; i < runs->all.count; i = end) {
-        for (end = i; end < runs->all.count && !strcmp(all[i].benchmark, all[end].benchmark); end++)
-            json_array_append_new(shown,
-                                  mw_doc_history_show(&all[end], run_before(&all[i], end - i)));
-        json_array_append_new(documents, mw_doc_history_benchmark(&all[i], end - i));
+        mw_store_runs(store, benchmark, MW_STORE_FACTS | MW_STORE_FIGURES, &why);
+    if (!runs) {
+        complain_why(why);
+        return -1;
+    }
+    for (size_t i = 0; i < runs->all.count; i++) {
+        json_t *document = mw_doc_history_show(&runs->all.at[i], run_before(runs->all.at, i));
+        mw_pages_run(pages, document);
+        json_decref(document);
+    }
+    if (runs->all.count) {
+        json_t *document = mw_doc_history_benchmark(runs->all.at, runs->all.count);
+        mw_pages_benchmark(pages, document);
+        json_decref(document);
     }
     mw_store_runs_free(runs);
-    int failed = mw_history_pages(options->view.output, documents, shown, &why);
-    json_decref(documents);
-    json_decref(shown);
-    if (failed)
+    return 0;
+}
+
+static int html(struct mw_store *store, const struct options *options)
+{
+    char *why = NULL;
+    int failed = 0;
+    struct mw_store_runs *heads = mw_store_runs(store, NULL, MW_STORE_HEADS, &why);
+    if (!heads)
         return complain_why(why);
+    struct mw_pages *pages = mw_pages_open(options->view.output);
+    for (size_t i = 0; i < heads->all.count && !failed; i++)
+        if (!i || strcmp(heads->all.at[i].benchmark, heads->all.at[i - 1].benchmark))
+            failed = html_benchmark(store, heads->all.at[i].benchmark, pages);
+    mw_store_runs_free(heads);
+    if (mw_pages_close(pages, !failed, &why))
+        return complain_why(why);
+    if (failed)
+        return MW_EXIT_FAILED;
     char *folder = mw_text_escape(options->view.output);
     printf("%s/index.html\n", folder);
     free(folder);

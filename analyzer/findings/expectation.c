@@ -16,10 +16,10 @@ const char *const mw_expectation_grammar[] = {
     "finding=ID                   at least one of that rule",
     "ranks=N                      so many ranks were recorded",
     "ended=HOW                    every rank ended so: MPI_Finalize, exit, abort",
-    "bandwidth(CONDITION, ...) >= RATE    each pair and size that was measured; RATE as 20GB/s",
-    "throughput(CONDITION, ...) >= RATE   the same of what the program got",
-    "latency(CONDITION, ...) <= TIME      the same of the median latency; TIME as 2us",
-    "    CONDITION: intra-node, inter-node, a size as >=1MiB, transport=NAME",
+    "bandwidth(COND,...)>=RATE    each pair and size reached it; RATE as 20GB/s",
+    "throughput(COND,...)>=RATE   the same of what the program got",
+    "latency(COND,...)<=TIME      the same of the median latency; TIME as 2us",
+    "COND:                        intra-node, inter-node, >=1MiB, transport=NAME",
     NULL,
 };
 

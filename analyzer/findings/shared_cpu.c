@@ -8,7 +8,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
+#include "analyzer/analysis/settings.h"
 #include "analyzer/findings/foreigners.h"
 #include "analyzer/findings/seats.h"
 #include "analyzer/findings/words.h"
@@ -81,8 +83,9 @@ static void add_ranks(const struct mw_finding_input *in, struct contest *contest
 /* What processes of others took of a set of CPUs. */
 struct demand {
     struct mw_cpus cpus;
-    uint64_t busy; /* percent of a processor */
-    size_t seats;  /* that were given to takers */
+    uint64_t busy;        /* percent of a processor */
+    size_t wanted, seats; /* processors; seats: that were given to takers */
+    int counts;           /* what is wanted here, or of a set around it, is wanted by these, too */
 };
 struct demands {
     MW_VECTOR(struct demand) list;
@@ -102,6 +105,34 @@ static struct demand *demand_for(struct demands *demands, const struct mw_cpus *
 static size_t seats_for(uint64_t busy)
 {
     return (size_t)((busy + 100 - BUSY_MIN) / 100);
+}
+
+static int demand_compare(const void *left, const void *right)
+{
+    const struct demand *a = left, *b = right;
+    size_t one = mw_cpus_count(&a->cpus), other = mw_cpus_count(&b->cpus);
+    return (one > other) - (one < other);
+}
+
+/* Sets lie within others: what was taken of a set is all that was taken within it, and processors that
+ * are wanted for sets within it are not wanted again. */
+static void demands_settle(struct demands *demands)
+{
+    struct demand *at = demands->list.at;
+    if (demands->list.count)
+        qsort(at, demands->list.count, sizeof(at[0]), demand_compare);
+    for (size_t i = 0; i < demands->list.count; i++) {
+        uint64_t busy = 0;
+        size_t given = 0;
+        for (size_t j = 0; j <= i; j++)
+            if (mw_cpus_within(&at[j].cpus, &at[i].cpus)) {
+                busy += at[j].busy;
+                given += at[j].wanted;
+            }
+        at[i].wanted = seats_for(busy) > given ? seats_for(busy) - given : 0;
+        for (size_t j = 0; at[i].wanted && j <= i; j++)
+            at[j].counts |= mw_cpus_within(&at[j].cpus, &at[i].cpus);
+    }
 }
 
 static struct mw_cpus foreign_cpus(const struct mw_foreign *foreign)
@@ -149,11 +180,11 @@ static void add_foreigner(struct contest *contest, struct demands *demands, uint
 {
     struct mw_cpus cpus = foreign_cpus(foreign);
     struct demand *demand = mw_cpus_count(&cpus) ? demand_for(demands, &cpus) : NULL;
-    if (!demand || !seats_for(demand->busy) || contest->takers.count >= TAKERS_MAX) {
+    if (!demand || !demand->counts || contest->takers.count >= TAKERS_MAX) {
         mw_cpus_free(&cpus);
         return;
     }
-    size_t left = seats_for(demand->busy) - demand->seats, most = (foreign->busy + 99) / 100;
+    size_t left = demand->wanted - demand->seats, most = (foreign->busy + 99) / 100;
     size_t seats = most < left ? most : left;
     demand->seats += seats;
     *mw_vector_add(&contest->takers) = (struct taker){process, foreign, cpus, seats};
@@ -168,6 +199,7 @@ static void add_foreigners(const struct mw_finding_input *in, struct contest *co
     for (size_t i = 0; i < last->foreign_count; i++)
         if (is_other(in, contest, process, &last->foreign[i]))
             demand_add(&demands, &last->foreign[i]);
+    demands_settle(&demands);
     for (size_t i = 0; i < last->foreign_count; i++)
         if (is_other(in, contest, process, &last->foreign[i]))
             add_foreigner(contest, &demands, process, &last->foreign[i]);
@@ -219,13 +251,20 @@ static char *cpus_words(const struct mw_cpus *cpus)
     return words;
 }
 
-/* Does Open MPI call sched_yield while it waits? It does so by itself where its launcher knows of
- * more ranks than CPUs. */
-static int gives_way(const struct mw_process *process)
+/* Does Open MPI call sched_yield while it waits? Asked for in the environment or a parameter file;
+ * it does so by itself where its launcher knows of more ranks than CPUs. */
+static int gives_way(const struct mw_finding_input *in, uint32_t process)
 {
-    const char *asked = mw_process_fact(process, "env", "OMPI_MCA_mpi_yield_when_idle");
-    return !strcmp(*asked ? asked : mw_process_fact(process, "env", "OMPI_MCA_mpi_oversubscribe"),
-                   "1");
+    static const char *const yes[] = {"1", "true", "yes", "on", "enabled", "t", "y"};
+    const struct mw_setting *setting = mw_settings_find(in->settings, "OMPI_MCA_mpi_yield_when_idle");
+    const struct mw_setting_variant *on = setting ? mw_setting_on(setting, process) : NULL;
+    const char *asked = on ? on->in_force.value
+                           : mw_process_fact(mw_trace_process(in->model->trace, process), "env",
+                                             "OMPI_MCA_mpi_oversubscribe");
+    for (size_t i = 0; i < sizeof(yes) / sizeof(yes[0]); i++)
+        if (!strcasecmp(asked, yes[i]))
+            return 1;
+    return 0;
 }
 
 static const char *advice_for(const struct mw_rank_place *place, int foreigners, int yields)
@@ -302,8 +341,6 @@ static void report(const struct mw_finding_input *in, const struct contest *cont
             ? mw_format("%s shares %s on %s%s", names, where, in->model->nodes[node].host, others)
             : mw_format("%s (%zu ranks) share %s on %s%s", names, ranks.count, where,
                         in->model->nodes[node].host, others));
-    const struct mw_process *process =
-        mw_trace_process(in->model->trace, (uint32_t)mw_crowd_first(&ranks));
     char *origin = mw_origin_words(in, (uint32_t)mw_crowd_first(&ranks));
     char *first = mw_process_words(in->model, (uint32_t)mw_crowd_first(&ranks));
     mw_finding_evidence(finding, mw_format("of the CPUs of %s: %s", first, origin));
@@ -313,7 +350,8 @@ static void report(const struct mw_finding_input *in, const struct contest *cont
             named++;
         }
     say_switches(in, &ranks, finding);
-    finding->advice = mw_text_copy(advice_for(place, foreigners > 0, gives_way(process)));
+    finding->advice = mw_text_copy(advice_for(
+        place, foreigners > 0, gives_way(in, (uint32_t)mw_crowd_first(&ranks))));
     mw_crowd_give(&ranks, finding);
     free(names);
     free(where);

@@ -88,7 +88,8 @@ static int part_meets(const struct mw_hardware *hardware, int level, const struc
 {
     const mw_parts *parts = &hardware->parts[level];
     for (size_t i = 0; i < parts->count; i++)
-        if (mw_cpus_meet(a, &parts->at[i].cpus) && mw_cpus_meet(b, &parts->at[i].cpus))
+        if (!parts->at[i].wide && mw_cpus_meet(a, &parts->at[i].cpus) &&
+            mw_cpus_meet(b, &parts->at[i].cpus))
             return 1;
     return 0;
 }
@@ -137,9 +138,10 @@ static void reach_slit(const struct mw_hardware *hardware, const struct mw_cpus 
 {
     const mw_parts *nodes = &hardware->parts[MW_LEVEL_NUMA];
     for (size_t i = 0; hardware->slit && i < nodes->count; i++) {
-        for (size_t j = 0; mw_cpus_meet(a, &nodes->at[i].cpus) && j < nodes->count; j++) {
+        int near = !nodes->at[i].wide && mw_cpus_meet(a, &nodes->at[i].cpus);
+        for (size_t j = 0; near && j < nodes->count; j++) {
             uint32_t value = mw_slit(hardware, (int64_t)i, (int64_t)j);
-            if (!value || !mw_cpus_meet(b, &nodes->at[j].cpus))
+            if (!value || nodes->at[j].wide || !mw_cpus_meet(b, &nodes->at[j].cpus))
                 continue;
             if (!reach->slit_least || value < reach->slit_least)
                 reach->slit_least = value;

@@ -141,7 +141,7 @@ int64_t mw_part_around(const struct mw_hardware *hardware, enum mw_level level,
 {
     const mw_parts *parts = &hardware->parts[level];
     for (size_t i = 0; i < parts->count; i++)
-        if (mw_cpus_within(cpus, &parts->at[i].cpus))
+        if (!parts->at[i].wide && mw_cpus_within(cpus, &parts->at[i].cpus))
             return (int64_t)i;
     return MW_NO_PART;
 }
@@ -151,7 +151,7 @@ int64_t mw_part_first(const struct mw_hardware *hardware, enum mw_level level,
 {
     const mw_parts *parts = &hardware->parts[level];
     for (size_t i = 0; i < parts->count; i++)
-        if (mw_cpus_meet(cpus, &parts->at[i].cpus))
+        if (!parts->at[i].wide && mw_cpus_meet(cpus, &parts->at[i].cpus))
             return (int64_t)i;
     return MW_NO_PART;
 }
@@ -227,6 +227,16 @@ static void add_nodes(struct mw_hardware *hardware, const struct mw_topology *to
     }
     mw_cpus_free(&hardware->cpus);
     hardware->cpus = all;
+}
+
+/* Memory that all of a socket or machine share, beside memories of parts of it. */
+static void find_wide(struct mw_hardware *hardware)
+{
+    mw_parts *nodes = &hardware->parts[MW_LEVEL_NUMA];
+    for (size_t i = 0; i < nodes->count; i++)
+        for (size_t j = 0; j < nodes->count && !nodes->at[i].wide; j++)
+            nodes->at[i].wide = mw_cpus_within(&nodes->at[j].cpus, &nodes->at[i].cpus) &&
+                                !mw_cpus_equal(&nodes->at[i].cpus, &nodes->at[j].cpus);
 }
 
 /* Room for the distances of all nodes. Nodes may have come after the XML's matrix: those of which hwloc knew nothing
@@ -461,6 +471,7 @@ struct mw_hardware *mw_hardware_create(const struct mw_topology *topology)
         hardware->problem = mw_format("no XML of hwloc's was recorded: %s",
                                       *topology->failure ? topology->failure : "not known why");
     add_nodes(hardware, topology);
+    find_wide(hardware);
     add_distances(hardware, topology);
     add_devices(hardware, topology);
     add_gpus(hardware, topology);

@@ -23,6 +23,8 @@ struct mw_part {
     uint64_t number; /* as the kernel counts them; caches and cores: as they come */
     struct mw_cpus cpus;
     uint64_t memory; /* bytes, of a NUMA node; 0 not known */
+    int wide; /* memory of CPUs that are in several other NUMA nodes, or of more than another's: being
+                 near it tells nothing */
 };
 typedef MW_VECTOR(struct mw_part) mw_parts;
 

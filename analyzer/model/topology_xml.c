@@ -148,7 +148,10 @@ static const char *read_object(struct reader *reader, const struct mw_xml_tag *t
     return NULL;
 }
 
-/* A matrix of distances opens: it is the firmware's where it is one of latencies of NUMA nodes. */
+#define LATENCIES_OF_THE_SYSTEM 5 /* hwloc's kinds "from the operating system" and "latency" */
+
+/* A matrix of distances opens: it is the firmware's where it is one of latencies of NUMA nodes, the
+ * first one. hwloc 2.0 gave no names. */
 static void read_distances(struct reader *reader, const struct mw_xml_tag *tag)
 {
     char type[32], name[32], indexing[16];
@@ -156,8 +159,9 @@ static void read_distances(struct reader *reader, const struct mw_xml_tag *tag)
     mw_xml_attribute(tag, "name", name, sizeof(name));
     mw_xml_attribute(tag, "indexing", indexing, sizeof(indexing));
     reader->indexes.count = reader->values.count = 0;
-    reader->latencies =
-        type_is(type, "NUMANode") && type_is(name, "NUMALatency") && type_is(indexing, "os");
+    int named = type_is(name, "NUMALatency") ||
+                (!*name && number_of(tag, "kind", 0) == LATENCIES_OF_THE_SYSTEM);
+    reader->latencies = type_is(type, "NUMANode") && named && type_is(indexing, "os");
 }
 
 /* Numbers with blanks between them. */

@@ -70,7 +70,8 @@ struct mw_effect {
     const struct mw_figure *about; /* of the first base run that has it */
     const char *fresh_transport;
     size_t base_runs, fresh_runs;
-    double base, fresh;      /* medians over the runs, in the figure's unit */
+    double base, fresh;      /* the geometric means that were compared, in the figure's unit; of
+                                what was not measured the medians over the runs */
     int measured;            /* `change` is known */
     struct mw_change change; /* of what it costs: a ratio above 1 is slower, of bandwidths, too */
     enum mw_effect_verdict verdict;

@@ -140,6 +140,29 @@ const struct mw_figure *mw_digest_figure(const struct mw_digest *digest,
     return bsearch(like, digest->figures.at, digest->figures.count, sizeof(*like), figure_compare);
 }
 
+static int fact_is(const struct mw_digest_fact *fact, enum mw_fact_kind kind, const char *name)
+{
+    int order = ORDER(fact->kind, kind);
+    return order ? order : strcmp(fact->name, name);
+}
+
+const struct mw_digest_fact *mw_digest_facts(const struct mw_digest *digest, enum mw_fact_kind kind,
+                                             const char *name, size_t *count)
+{
+    size_t low = 0, high = digest->stack.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (fact_is(&digest->stack.at[middle], kind, name) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (*count = 0; low + *count < digest->stack.count &&
+                     !fact_is(&digest->stack.at[low + *count], kind, name);)
+        ++*count;
+    return *count ? &digest->stack.at[low] : NULL;
+}
+
 /* --- reading and freeing ---------------------------------------------------------------------- */
 
 struct mw_digest *mw_digest_read(const char *path, char **why)

@@ -134,6 +134,10 @@ void mw_digest_finish(struct mw_digest *digest);
 int mw_figure_compare(const struct mw_figure *left, const struct mw_figure *right);
 const struct mw_figure *mw_digest_figure(const struct mw_digest *digest,
                                          const struct mw_figure *like); /* NULL none */
+/* The facts of one kind and name, by value; NULL and 0 where there is none. */
+const struct mw_digest_fact *mw_digest_facts(const struct mw_digest *digest,
+                                             enum mw_fact_kind kind, const char *name,
+                                             size_t *count);
 const char *mw_fact_kind_word(enum mw_fact_kind kind);
 const char *mw_metric_word(enum mw_figure_metric metric);
 const char *mw_metric_unit(enum mw_figure_metric metric);

@@ -6,7 +6,6 @@
 #ifndef MW_REGRESSION_DIGEST_BUILD_H
 #define MW_REGRESSION_DIGEST_BUILD_H
 
-#include "analyzer/analysis/tally.h"
 #include "analyzer/findings/study.h"
 #include "analyzer/regression/digest.h"
 
@@ -15,8 +14,5 @@ void mw_digest_add_stack(struct mw_digest *digest, const struct mw_analysis *ana
 void mw_digest_add_ways(struct mw_digest *digest, const struct mw_analysis *analysis);
 void mw_digest_add_speeds(struct mw_digest *digest, const struct mw_analysis *analysis);
 void mw_digest_add_times(struct mw_digest *digest, const struct mw_analysis *analysis);
-
-/* What memory most messages of a pair came from: "host", "device", "" not known. */
-const char *mw_pair_buffer(const struct mw_tally *tally, int64_t src, int64_t dst);
 
 #endif

@@ -25,7 +25,7 @@ static struct member member_of(const struct mw_analysis *analysis, const struct 
     return (struct member){
         mw_distance_word(mw_distance_of(analysis->model, speed->src, speed->dst)),
         route ? transports->ways.at[route->way].name : "unknown",
-        mw_pair_buffer(analysis->tally, speed->src, speed->dst), speed};
+        route ? mw_buffer_word(route->buffer) : "", speed};
 }
 
 /* What kind of thing two members are. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analyzer/analysis/exchange.h"
+#include "analyzer/analysis/tally.h"
 #include "analyzer/model/labels.h"
 #include "analyzer/model/symbols.h"
 #include "analyzer/regression/digest_build.h"
@@ -123,13 +124,17 @@ static void add_collectives(struct mw_digest *digest, const struct mw_exchange *
     free(best.at);
 }
 
-/* Wall: of the rank that was there longest. */
+/* Without MPI_Init and MPI_Finalize, which take as long as the launcher and the machine's load
+ * want. Wall: of the rank that was there longest. */
 static void add_job(struct mw_digest *digest, const struct mw_tally *tally)
 {
     uint64_t wall = 0, mpi = 0;
     for (size_t i = 0; i < tally->model->process_count; i++) {
-        mpi += tally->processes[i].amounts.time;
-        wall = tally->processes[i].wall > wall ? tally->processes[i].wall : wall;
+        const struct mw_process_total *total = &tally->processes[i];
+        uint64_t life = total->time_by[MW_TIME_LIFE];
+        uint64_t own = total->wall > life ? total->wall - life : 0;
+        mpi += total->amounts.time > life ? total->amounts.time - life : 0;
+        wall = own > wall ? own : wall;
     }
     if (wall)
         put(digest, MW_SCOPE_JOB, "wall", 0, wall, 1);

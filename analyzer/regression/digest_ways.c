@@ -15,16 +15,6 @@ struct gathering {
     struct mw_index index;
 };
 
-const char *mw_pair_buffer(const struct mw_tally *tally, int64_t src, int64_t dst)
-{
-    const struct mw_pair *pair = mw_tally_pair(tally, src, dst);
-    if (!pair)
-        return "";
-    if (2 * pair->memory.device_messages > pair->messages)
-        return "device";
-    return 2 * pair->memory.unsure_messages > pair->messages ? "" : "host";
-}
-
 /* Its texts need live until this returns only. */
 static void way_add(struct gathering *gathering, const struct mw_digest_way *way)
 {
@@ -68,19 +58,18 @@ static struct mw_digest_way way_of(const struct mw_way *way, const struct mw_rou
 static void pair_ways(struct gathering *gathering, const struct mw_transports *transports,
                       const struct mw_pair_transport *pair, const char *distance)
 {
-    const char *buffer = mw_pair_buffer(transports->tally, pair->src, pair->dst);
     for (size_t i = 0; i < pair->routes.count; i++) {
         const struct mw_route *route = &pair->routes.at[i];
         if (!route->messages && (pair->messages || route->carried <= CONTROL_BYTES))
             continue;
         struct mw_digest_way way = way_of(&transports->ways.at[route->way], route);
         way.distance = distance;
-        way.buffer = buffer;
+        way.buffer = mw_buffer_word(route->buffer);
         way_add(gathering, &way);
     }
     if (!pair->routes.count && pair->messages)
         way_add(gathering, &(struct mw_digest_way){.distance = distance,
-                                                   .buffer = buffer,
+                                                   .buffer = "",
                                                    .transport = (char *)"unknown",
                                                    .layer = (char *)"",
                                                    .device = (char *)"",

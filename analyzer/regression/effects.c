@@ -14,6 +14,7 @@
 #define ONE_RUN_LEAST 0.20 /* with one run a side nothing smaller is a verdict */
 #define PART_LEAST    0.05 /* of the samples or bytes: so much of the job that it counts */
 #define TIME_LEAST    0.01 /* of the time of all ranks: less does not matter */
+#define ALONE_MOST    2000 /* classes without counterpart among which one is looked for */
 #define RUNS_MOST     100  /* more are nobody's answer */
 
 enum side { BASE, FRESH, SIDES };
@@ -106,8 +107,10 @@ static int counts(const struct joining *joining, const struct mw_figure *figure)
                 bytes_of(figure) >= PART_LEAST * whole[1]);
     case MW_SCOPE_JOB:
         return 1;
-    default:
-        return alone && figure->value >= PART_LEAST * joining->time;
+    default: /* starting and ending depend on the launcher */
+        return alone && strncmp(figure->name, "MPI_Init", strlen("MPI_Init")) &&
+               strncmp(figure->name, "MPI_Finalize", strlen("MPI_Finalize")) &&
+               figure->value >= PART_LEAST * joining->time;
     }
 }
 
@@ -183,8 +186,11 @@ static void measure(struct mw_effect *effect, const struct values *base, const s
     effect->measured = !(several ? mw_change_of_runs(base->costs, base->count, fresh->costs,
                                                      fresh->count, level, &effect->change)
                                  : change_of_blocks(base, fresh, level, &effect->change));
-    if (effect->measured)
+    if (effect->measured) { /* so that the ratio is that of the values that are shown */
+        effect->base = cost(base->first, effect->change.base);
+        effect->fresh = cost(base->first, effect->change.fresh);
         return;
+    }
     effect->verdict = MW_EFFECT_UNJUDGED;
     effect->why = several ? "its values say nothing" : "one run a side says too little of it";
     effect->change = (struct mw_change){.ratio = cost(base->first, effect->fresh) /
@@ -284,7 +290,8 @@ static void join_all(struct joining *joining)
         }
         join_figure(joining, &joining->all.at[i], range.count, &joining->all.at[i], range.count);
     }
-    join_ways(joining, alone.at, alone.count);
+    if (alone.count <= ALONE_MOST)
+        join_ways(joining, alone.at, alone.count);
     free(alone.at);
 }
 

@@ -33,12 +33,22 @@ struct way_words {
     MW_VECTOR(char *) words;
 };
 
+static int is_one(const char *word, size_t length, const char *const *list)
+{
+    for (; *list; list++)
+        if (strlen(*list) == length && !strncmp(word, *list, length))
+            return 1;
+    return 0;
+}
+
 static void words_add(struct way_words *words, const char *label)
 {
+    static const char *const fillers[] = {"from",    "KiB",     "MiB",    "GiB",
+                                          "unknown", "device",  "pinned", "managed",
+                                          "host",    "memory:", NULL};
     for (const char *at = label; *at;) {
         size_t length = strcspn(at, " ,;()");
-        if (length >= WORD_LEAST && strncmp(at, "from", length) && strncmp(at, "KiB", length) &&
-            strncmp(at, "MiB", length) && strncmp(at, "unknown", length))
+        if (length >= WORD_LEAST && !is_one(at, length, fillers))
             *mw_vector_add(&words->words) = mw_format("%.*s", (int)length, at);
         at += length + (at[length] != '\0');
     }
@@ -133,18 +143,15 @@ static enum nearness nearness_of(const struct mw_digest_fact *fact, const struct
 static char *values_text(const struct mw_digest *run, const struct mw_digest_fact *like,
                          const char **detail)
 {
-    char *list = mw_text_copy("");
-    for (size_t i = 0; i < run->stack.count; i++) { /* by kind, name, value */
-        const struct mw_digest_fact *fact = &run->stack.at[i];
-        if (fact->kind != like->kind || strcmp(fact->name, like->name))
-            continue;
-        if (!*list)
-            *detail = fact->detail;
-        char *longer = mw_format("%s%s%s", list, *list ? "; " : "", fact->value);
-        free(list);
-        list = longer;
-    }
-    return list;
+    size_t count, size;
+    const struct mw_digest_fact *facts = mw_digest_facts(run, like->kind, like->name, &count);
+    char *text;
+    FILE *out = mw_text_stream(&text, &size);
+    for (size_t i = 0; i < count; i++)
+        fprintf(out, "%s%s", i ? "; " : "", facts[i].value);
+    fclose(out);
+    *detail = count ? facts[0].detail : "";
+    return text;
 }
 
 /* Do all runs of one side differ from all of the other? */
@@ -187,14 +194,6 @@ static int is_new_name(const struct mw_digest *run, size_t at)
            strcmp(run->stack.at[at - 1].name, fact->name);
 }
 
-static int is_known(const struct mw_digest *run, const struct mw_digest_fact *like)
-{
-    for (size_t i = 0; i < run->stack.count; i++)
-        if (run->stack.at[i].kind == like->kind && !strcmp(run->stack.at[i].name, like->name))
-            return 1;
-    return 0;
-}
-
 static void add_program(struct mw_comparison *comparison)
 {
     const struct mw_digest *old = comparison->base.at[0], *new = comparison->fresh.at[0];
@@ -225,11 +224,13 @@ void mw_compare_explain(struct mw_comparison *comparison)
 {
     const struct mw_digest *old = comparison->base.at[0], *new = comparison->fresh.at[0];
     struct way_words words = changed_ways(comparison);
+    size_t count;
     for (size_t i = 0; i < old->stack.count; i++)
         if (is_new_name(old, i))
             add_suspect(comparison, &old->stack.at[i], &words);
     for (size_t i = 0; i < new->stack.count; i++)
-        if (is_new_name(new, i) && !is_known(old, &new->stack.at[i]))
+        if (is_new_name(new, i) &&
+            !mw_digest_facts(old, new->stack.at[i].kind, new->stack.at[i].name, &count))
             add_suspect(comparison, &new->stack.at[i], &words);
     add_program(comparison);
     words_free(&words);

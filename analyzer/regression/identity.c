@@ -3,6 +3,7 @@
  * What is the same thing in another way (compare.h): the transport, driver, device and buffers of
  * messages, pair by pair and over all pairs of a distance, and where ranks sat.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,21 +45,40 @@ static enum tier tier_of(const char *name, size_t length)
     return tier;
 }
 
-/* The best and the least of the ways in "vader, from 4 KiB on cma" or "cxi (cxi0)". */
+/* The best and the least of the ways in "vader, from 4 KiB on cma; device memory: tcp (lo)". */
 struct tiers {
     enum tier best, least;
 };
 
+/* What begins behind the next separator; NULL none. */
+static const char *next_way(const char *at)
+{
+    for (; *at; at++)
+        if ((*at == ',' || *at == ';') && at[1] == ' ')
+            return at + 2;
+    return NULL;
+}
+
+/* Where the name of a way begins that may be introduced by its sizes or its memory. */
+static const char *way_name(const char *at)
+{
+    const char *next = next_way(at), *on = strstr(at, " on "), *memory = strstr(at, " memory: ");
+    if (memory && (!next || memory < next))
+        at = memory + strlen(" memory: ");
+    if (!strncmp(at, "from ", 5) && on)
+        at = on + strlen(" on ");
+    return at;
+}
+
 static struct tiers tiers_of(const char *label)
 {
     struct tiers tiers = {UNKNOWN, SINGLE_COPY};
-    for (const char *at = label; at; at = strstr(at, ", ")) {
-        const char *from = strstr(at, " on ");
-        if (at != label)
-            at += 2;
-        if (!strncmp(at, "from ", 5) && from)
-            at = from + 4;
-        enum tier tier = tier_of(at, strcspn(at, " ,"));
+    for (const char *at = label; at; at = next_way(at)) {
+        const char *name = way_name(at), *end = next_way(name);
+        size_t length = strcspn(name, " ,");
+        if (end && (size_t)(end - name) - 2 < length)
+            length = (size_t)(end - name) - 2;
+        enum tier tier = tier_of(name, length);
         tiers.best = tier > tiers.best ? tier : tiers.best;
         tiers.least = tier < tiers.least ? tier : tiers.least;
     }
@@ -216,8 +236,9 @@ static char *ways_text(const struct mw_digest *run, const char *distance, way_te
         }
     for (size_t i = 0; i < run->ways.count; i++) {
         const struct mw_digest_way *way = &run->ways.at[i];
-        if (strcmp(way->distance, distance) || ((double)way->messages < SHARE_LEAST * messages &&
-                                                (double)way->bytes < SHARE_LEAST * bytes))
+        if (strcmp(way->distance, distance) || !(way->messages || way->bytes) ||
+            ((double)way->messages < SHARE_LEAST * messages &&
+             (double)way->bytes < SHARE_LEAST * bytes))
             continue;
         char *word = text(way);
         if (!strstr(list, word)) {
@@ -259,18 +280,17 @@ static void compare_ways(struct mw_comparison *comparison, const char *distance,
 /* "core (4 ranks), socket" of a fact of placement. */
 static char *placement_text(const struct mw_digest *run, const char *name)
 {
-    char *list = mw_text_copy("");
-    for (size_t i = 0; i < run->stack.count; i++) {
-        const struct mw_digest_fact *fact = &run->stack.at[i];
-        if (fact->kind != MW_FACT_PLACEMENT || strcmp(fact->name, name))
-            continue;
-        char *longer = fact->ranks ? mw_format("%s%s%s (%lld ranks)", list, *list ? ", " : "",
-                                               fact->value, (long long)fact->ranks)
-                                   : mw_format("%s%s%s", list, *list ? ", " : "", fact->value);
-        free(list);
-        list = longer;
+    size_t count, size;
+    const struct mw_digest_fact *facts = mw_digest_facts(run, MW_FACT_PLACEMENT, name, &count);
+    char *text;
+    FILE *out = mw_text_stream(&text, &size);
+    for (size_t i = 0; i < count; i++) {
+        fprintf(out, "%s%s", i ? ", " : "", facts[i].value);
+        if (facts[i].ranks)
+            fprintf(out, " (%" PRId64 " rank%s)", facts[i].ranks, facts[i].ranks == 1 ? "" : "s");
     }
-    return list;
+    fclose(out);
+    return text;
 }
 
 static char *placement_side(const struct mw_runs *runs, const char *name, int *steady)

@@ -18,6 +18,7 @@
 #define PAIRS_SHOWN    8
 #define EFFECTS_SHOWN  12
 #define SUSPECTS_SHOWN 8
+#define WIDE           100 /* an interval whose ends are so far apart says nothing */
 
 /* --- words ------------------------------------------------------------------------------------ */
 
@@ -48,6 +49,8 @@ static char *interval_text(const json_t *effect)
     double low = more ? 1 / two : one, high = more ? 1 / one : two;
     if (!isfinite(low) || !isfinite(high))
         return mw_text_copy("-");
+    if (high > WIDE * low)
+        return mw_text_copy("anything");
     if (high >= 2)
         return mw_format("%.2g..%.2gx", low, high);
     return mw_format("%+.0f..%+.0f %%", 100 * (low - 1), 100 * (high - 1));
@@ -265,7 +268,7 @@ void mw_compare_text(const json_t *document, FILE *out)
     }
     text_identity(document, out);
     text_effects(document, "slower", "What got slower", out);
-    text_effects(document, "not sure", "What may have got slower", out);
+    text_effects(document, "not sure", "What is not sure", out);
     text_suspects(document, out);
     text_effects(document, "faster", "What got faster", out);
     text_list(document, "notes", "To be kept in mind", out);

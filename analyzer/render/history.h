@@ -34,13 +34,21 @@ char *mw_history_state(const json_t *run);
 
 /* Pages; every text of a document is escaped. */
 void mw_html_text(FILE *out, const char *text);
-void mw_html_index(const json_t *documents, FILE *out); /* of all benchmarks */
+void mw_html_index(const json_t *index, FILE *out);
 void mw_html_benchmark(const json_t *document, FILE *out);
 void mw_html_run(const json_t *document, FILE *out);
 /* The chart of a trend; `order`: the numbers of all runs of the benchmark, in time. */
 void mw_html_chart(const json_t *trend, const json_t *order, FILE *out);
 
-/* Writes the pages of all benchmarks, and their documents beside them. 0, or -1: *why. */
-int mw_history_pages(const char *folder, const json_t *documents, const json_t *shown, char **why);
+/* A folder of pages, each with its document beside it, written one after another so that a long
+ * history needs no more memory than one benchmark. What fails is noted, and said at the end. */
+struct mw_pages;
+struct mw_pages *mw_pages_open(const char *folder);
+/* Both give their document the name of the benchmark's page. */
+void mw_pages_run(struct mw_pages *pages, json_t *document);
+void mw_pages_benchmark(struct mw_pages *pages, json_t *document);
+/* With `whole`, writes the page that leads to the others. 0, or -1 when not all was written: *why.
+ */
+int mw_pages_close(struct mw_pages *pages, int whole, char **why);
 
 #endif

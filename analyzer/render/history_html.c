@@ -247,37 +247,34 @@ void mw_html_benchmark(const json_t *document, FILE *out)
 
 /* --- all of them ------------------------------------------------------------------------------ */
 
-static void put_benchmark_row(FILE *out, const json_t *document)
+static void put_benchmark_row(FILE *out, const json_t *benchmark)
 {
-    const json_t *runs = json_object_get(document, "runs");
-    const json_t *steps = json_object_get(document, "steps");
-    const json_t *step = json_array_get(steps, json_array_size(steps) - 1);
-    fprintf(out, "<tr><td><a href=\"%s.html\">", mw_json_string(document, "page"));
-    mw_html_text(out, mw_json_string(document, "benchmark"));
-    fprintf(out, "</a></td><td class=\"n\">%zu</td>", json_array_size(runs));
-    put_began(out, json_array_get(runs, json_array_size(runs) - 1));
-    fputs("<td>", out);
-    if (step)
+    const char *page = mw_json_string(benchmark, "page");
+    json_int_t changed = number_of(benchmark, "changed");
+    fprintf(out, "<tr><td><a href=\"%s.html\">", page);
+    mw_html_text(out, mw_json_string(benchmark, "benchmark"));
+    fprintf(out, "</a></td><td class=\"n\">%.0f</td>", mw_json_count_of(benchmark, "runs"));
+    put_began(out, benchmark);
+    if (changed)
         fprintf(out,
-                "<a href=\"%s.html#change-%" JSON_INTEGER_FORMAT "\">run %" JSON_INTEGER_FORMAT
-                "</a>",
-                mw_json_string(document, "page"), number_of(step, "run"), number_of(step, "run"));
+                "<td><a href=\"%s.html#change-%" JSON_INTEGER_FORMAT "\">run %" JSON_INTEGER_FORMAT
+                "</a></td></tr>\n",
+                page, changed, changed);
     else
-        fputs("none", out);
-    fputs("</td></tr>\n", out);
+        fputs("<td>none</td></tr>\n", out);
 }
 
-void mw_html_index(const json_t *documents, FILE *out)
+void mw_html_index(const json_t *index, FILE *out)
 {
     size_t i;
-    json_t *document;
+    json_t *benchmark;
     page_begin(out, "History of runs");
-    fputs("<h1>History of runs</h1>\n<table><tr><th scope=\"col\">benchmark</th><th scope=\"col\" "
-          "class=\"n\">runs</th>"
-          "<th scope=\"col\">last (UTC)</th><th scope=\"col\">last change</th></tr>\n",
+    fputs("<h1>History of runs</h1>\n<table><tr><th scope=\"col\">benchmark</th>"
+          "<th scope=\"col\" class=\"n\">runs</th><th scope=\"col\">last (UTC)</th>"
+          "<th scope=\"col\">last change</th></tr>\n",
           out);
-    json_array_foreach(documents, i, document)
-        put_benchmark_row(out, document);
+    json_array_foreach(json_object_get(index, "benchmarks"), i, benchmark)
+        put_benchmark_row(out, benchmark);
     fputs("</table>\n", out);
     page_end(out);
 }

@@ -17,6 +17,8 @@ struct reading {
     struct mw_store_runs *runs;
 };
 
+#define KEPT 64 /* far more than there are */
+
 /* Distances and kinds of buffers are static texts in digests: those that are read are kept for the
  * life of the program, once each. */
 static const char *kept(const char *text)
@@ -25,6 +27,8 @@ static const char *kept(const char *text)
     for (size_t i = 0; i < all.count; i++)
         if (!strcmp(all.at[i], text))
             return all.at[i];
+    if (all.count == KEPT)
+        return "other";
     return *mw_vector_add(&all) = mw_text_copy(text);
 }
 

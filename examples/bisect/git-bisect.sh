@@ -12,7 +12,7 @@
 #   -n RUNS    runs a side, at most (default: 20)
 #   -c OPTION  for mpiwatch compare, as --threshold=3% or --only=transports; may be given again
 set -eu
-# shellcheck source=judge.sh
+# shellcheck source-path=SCRIPTDIR source=judge.sh
 . "$(dirname "$0")/judge.sh"
 
 build=:

@@ -15,7 +15,7 @@
 #   -p PACKAGE the package whose sources are bisected; without it the commits are Guix's own
 #   -g, -n, -c as in git-bisect.sh
 set -eu
-# shellcheck source=judge.sh
+# shellcheck source-path=SCRIPTDIR source=judge.sh
 . "$(dirname "$0")/judge.sh"
 
 packages='' package=

@@ -12,7 +12,7 @@
 #   -s SPEC    what to install and to load; {} stands for the commit
 #   -g, -n, -c as in git-bisect.sh
 set -eu
-# shellcheck source=judge.sh
+# shellcheck source-path=SCRIPTDIR source=judge.sh
 . "$(dirname "$0")/judge.sh"
 
 template=

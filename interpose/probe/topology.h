@@ -27,8 +27,14 @@ void mw_hwloc_ask(struct mw_hwloc *hwloc, unsigned devices);
 /* A file of hwloc's XML instead. */
 void mw_hwloc_file(struct mw_hwloc *hwloc, const char *path);
 void mw_hwloc_free(struct mw_hwloc *hwloc);
-/* Only tests change it. */
+/* Only tests change them. */
 extern const char *mw_hwloc_library; /* NULL: libhwloc.so.15 and what may come after it */
+extern uint64_t mw_hwloc_most_ns;    /* that asking it may take, as far as can be told before */
+
+/* What hwloc will take for so many CPUs, and in addition for so many PCI devices, about, in
+ * nanoseconds. */
+uint64_t mw_hwloc_price(unsigned cpus);
+uint64_t mw_hwloc_price_of_devices(unsigned devices);
 
 /* All of it into the trace, in two chunks. xml: a file instead of hwloc; NULL none. */
 void mw_topology_write(const char *root, const char *xml);

@@ -63,6 +63,7 @@ static const struct {
 static const char *const drivers[] = {"opencl", "gl", "cuda", "nvml", "rsmi", "levelzero"};
 
 const char *mw_hwloc_library;
+uint64_t mw_hwloc_most_ns = 200000000;
 
 static void fail(struct mw_hwloc *hwloc, const char *why, const char *what)
 {
@@ -143,17 +144,20 @@ static const char *plugin_of_a_driver(void)
     return driver_in(folder);
 }
 
-static int is_too_large(struct mw_hwloc *hwloc)
+/* `price`: what the CPUs take. */
+static int is_too_large(struct mw_hwloc *hwloc, uint64_t *price)
 {
     char list[4096];
     struct mw_cpus cpus;
     if (mw_sys_line("/sys/devices/system/cpu/online", list, sizeof list) <= 0)
         return 0;
     mw_cpus_of_list(&cpus, list);
-    if (mw_cpus_total(&cpus) <= CPUS_ASKED)
-        return 0;
-    fail(hwloc, "so many CPUs that hwloc would take too long: ", list);
-    return 1;
+    *price = mw_hwloc_price((unsigned)mw_cpus_total(&cpus));
+    if (mw_cpus_total(&cpus) > CPUS_ASKED)
+        fail(hwloc, "so many CPUs that hwloc would take too long: ", list);
+    else if (*price > mw_hwloc_most_ns)
+        fail(hwloc, "the kernel tells of its CPUs so slowly that hwloc would take too long: ", list);
+    return hwloc->failure[0] != '\0';
 }
 
 /* --- hwloc --- */
@@ -220,10 +224,19 @@ static void export(struct mw_hwloc *hwloc, topology_t topology)
     api.free_xmlbuffer(topology, xml);
 }
 
-static void load(struct mw_hwloc *hwloc, unsigned devices)
+/* Why it is not asked about devices; NULL: it is. */
+static const char *too_many_devices(unsigned devices, uint64_t price)
+{
+    if (devices > DEVICES_ASKED)
+        return "the node has more than 512";
+    if (price + mw_hwloc_price_of_devices(devices) > mw_hwloc_most_ns)
+        return "the kernel tells of them so slowly that hwloc would take too long";
+    return NULL;
+}
+
+static void load(struct mw_hwloc *hwloc, const char *without_devices)
 {
     topology_t topology;
-    int with_devices = devices <= DEVICES_ASKED;
     if (api.topology_init(&topology) != 0) {
         fail(hwloc, "hwloc could not begin", "");
         return;
@@ -233,14 +246,14 @@ static void load(struct mw_hwloc *hwloc, unsigned devices)
     for (size_t i = 0; i < sizeof drivers / sizeof *drivers; i++)
         api.topology_set_components(topology, BLACKLIST, drivers[i]);
     api.topology_set_components(topology, BLACKLIST, "x86"); /* it moves from CPU to CPU */
-    api.topology_set_io_types_filter(topology, with_devices ? KEEP_IMPORTANT : KEEP_NONE);
+    api.topology_set_io_types_filter(topology, without_devices ? KEEP_NONE : KEEP_IMPORTANT);
     if (api.topology_load(topology) == 0)
         export(hwloc, topology);
     else
         fail(hwloc, "hwloc could not read the machine", "");
     api.topology_destroy(topology);
-    if (!with_devices)
-        fail(hwloc, "without I/O devices: the node has more than 512", "");
+    if (without_devices)
+        fail(hwloc, "without I/O devices: ", without_devices);
 }
 
 static void version_add(struct mw_hwloc *hwloc)
@@ -262,6 +275,7 @@ static void version_add(struct mw_hwloc *hwloc)
 static void ask(struct mw_hwloc *hwloc, unsigned devices)
 {
     int had;
+    uint64_t price = 0;
     const char *setting = prints(), *plugin;
     if (setting) {
         char name[64];
@@ -271,7 +285,7 @@ static void ask(struct mw_hwloc *hwloc, unsigned devices)
         fail(hwloc, "hwloc would print, by the setting ", name);
         return;
     }
-    if (is_too_large(hwloc))
+    if (is_too_large(hwloc, &price))
         return;
     void *handle = library_open(&had);
     if (!handle) {
@@ -285,7 +299,7 @@ static void ask(struct mw_hwloc *hwloc, unsigned devices)
         fail(hwloc, "hwloc would load the libraries of a driver, by its plug-in ", plugin);
     if (!hwloc->failure[0]) {
         version_add(hwloc);
-        load(hwloc, devices);
+        load(hwloc, too_many_devices(devices, price));
     }
     dlclose(handle);
 }

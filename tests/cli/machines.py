@@ -225,6 +225,8 @@ MACHINES = {
     "desktop": Machine(cores=4, threads=2),
     "switches": Machine(packages=2, cores=8, threads=2, switch=True, nics={0: ["mlx5_0 ib0"], 1: ["mlx5_1 ib1"]},
                         gpus={0: 2, 1: 2}, slit=lambda a, b: 10 if a == b else 21),
+    # The facts of 16amd64-8n2c-cpusets.xml of hwloc's own tests (open-mpi/hwloc, tests/hwloc/xml).
+    "eight_sockets": Machine(packages=8, cores=2, slit=lambda a, b: 10 if a == b else 20),
     "interleaved": Machine(packages=2, cores=4, threads=2, threads_last=False, nics={1: ["eth0", "eth1"]},
                            slit=lambda a, b: 10 if a == b else 21),
 }

@@ -124,7 +124,7 @@ class Identity(CompareTest):
         document = self.compare(near, far, code=FINE)
         groups = {group["name"]: group for group in document["identity"] if group["kind"] == "placement"}
         self.assertEqual(sorted(groups), ["bound_to", "numa_node"])
-        self.assertEqual((groups["bound_to"]["base"], groups["bound_to"]["new"]), ("CPU", "CPU (1 ranks), NUMA node (1 ranks)"))
+        self.assertEqual((groups["bound_to"]["base"], groups["bound_to"]["new"]), ("CPU", "CPU (1 rank), NUMA node (1 rank)"))
 
     def test_only_transports(self):
         old, new = self.trace("a"), self.trace("b", slower=3)

@@ -51,6 +51,7 @@ VIEWS = [
     ("check", "--format=json", "-e", "ranks=2", "-e", "ended=abort", "-e", "finding=late-rank", "-e", "transport!=shm"),
     ("placement",), ("placement", "--format=json"), ("placement", "--format=svg"),
     ("placement", "--top=1", "--format=svg"), ("waits",), ("waits", "--format=json"), ("waits", "--top=1"),
+    ("compare", "--force"), ("compare", "--force", "--format=json"), ("check", "-e", "bandwidth>=1B/s"),
     ("pack", "-o", "out.mpiw"), ("anonymize", "-o", "out.mpiw"),
     *matrices(("bytes", "messages"), "p2p,rma,coll,io", ("rank", "node")),
     *matrices(("bytes",), "p2p,rma,coll", ("numa", "socket", "gpu")), *matrices(("time",), "p2p,rma", PLACES),
@@ -61,7 +62,7 @@ VIEWS = [
 # One of each kind of work, for what is about amounts.
 WORK = [("report",), ("transports", "--format=json"), ("dump",), ("check",), ("info", "--format=json"),
         ("anonymize", "-o", "out.mpiw"), ("matrix", "--kind=p2p,rma,coll,io", "--format=csv"), ("placement",),
-        ("placement", "--format=svg"), ("waits", "--format=json"), ("matrix", "--by=numa", "--format=csv")]
+        ("placement", "--format=svg"), ("waits", "--format=json"), ("matrix", "--by=numa", "--format=csv"), ("compare", "--force", "--format=json")]
 
 
 class Ran:
@@ -70,9 +71,10 @@ class Ran:
     def __init__(self, folder, arguments, trace):
         self.out_path, self.err_path = (os.path.join(folder, name) for name in ("stdout", "stderr"))
         environment = dict(os.environ, LC_ALL="C.UTF-8", UBSAN_OPTIONS="halt_on_error=1")
+        traces = [trace] * (2 if arguments[0] == "compare" else 1)  # with itself
         began = time.monotonic()
         with open(self.out_path, "wb") as out, open(self.err_path, "wb") as err:
-            child = subprocess.Popen([MPIWATCH, *arguments, trace], stdin=subprocess.DEVNULL, stdout=out,
+            child = subprocess.Popen([MPIWATCH, *arguments, *traces], stdin=subprocess.DEVNULL, stdout=out,
                                      stderr=err, cwd=folder, env=environment, preexec_fn=self.limit)
             _, status, self.used = os.wait4(child.pid, 0)
             child.returncode = 0
@@ -102,7 +104,7 @@ class Hostile(CliTest):
     @staticmethod
     def codes_of(view):
         """Whatever is in a trace, it is shown; only a rank may not be there."""
-        return (0, 1, 125) if view[0] == "check" else (0, 1) if "--rank=0" in view else (0,)
+        return (0, 1, 125) if view[0] in ("check", "compare") else (0, 1) if "--rank=0" in view else (0,)
 
     def run_all(self, trace):
         slow = []

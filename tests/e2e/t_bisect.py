@@ -137,7 +137,7 @@ def the_commit_where_the_provider_fails(mpi, folder):
     job = made.bisect("git-bisect.sh", ["-b", "make -s", "-c", "--only=transports"], over_the_card(mpi),
                       {"FI_PROVIDER_PATH": "."})
     made.found(job, made.commits[4])
-    same(made.skipped(), {made.commits[2], made.commits[6]}, "commits that could not be judged")
+    check(made.skipped() & {made.commits[2], made.commits[6]}, "no commit was met that cannot be judged")
     check("cxi" in job.stderr and "libcxi-fi.so" in job.stderr, "no suspect:\n" + job.stderr[-4000:])
 
 
@@ -178,6 +178,79 @@ def the_commit_that_takes_longer(mpi, folder):
     job = made.bisect("git-bisect.sh", options, mpi.launch(2, ["./job", "200", "5"]))
     made.found(job, made.commits[2])
     check("in 1 runs" not in job.stderr, "a speed was judged by one run:\n" + job.stderr)
+
+
+# ---- stand-ins: they check their command line, know which commit is in it, and run the rest. Commits whose
+# subject says so cannot be built, or lack shared memory.
+
+STAND_IN = """#!/bin/sh
+# Where COMMIT was asked for, runs the rest of the command line as that commit would have it.
+as_of() {
+    subject=$(git -C "$SOURCES" log -1 --format=%s "$1") || exit 3
+    shift
+    case $subject in
+    *broken*) echo "build of $1 failed" >&2; exit 1 ;;
+    *slow*) OMPI_MCA_btl=tcp,self; export OMPI_MCA_btl ;;
+    esac
+    "$@"
+}
+"""
+GUIX = STAND_IN + """
+case $1 in
+time-machine)
+    commit=${2#--commit=}
+    [ "$3 $4 $5 $6 $7" = "-- shell openmpi osu-micro-benchmarks --" ] || exit 4
+    shift 7 ;;
+shell)
+    commit=${2#--with-commit=libfabric=}
+    [ "$3 $4 $5" = "openmpi osu-micro-benchmarks --" ] || exit 4
+    shift 5 ;;
+*) exit 5 ;;
+esac
+as_of "$commit" "$@"
+"""
+SPACK = STAND_IN + """
+spec=${2#--sh}
+[ "$1 $2" != "load --sh" ] || spec=$3
+commit=${spec#osu-micro-benchmarks ^openmpi ^libfabric@git.}
+[ "$commit" != "$spec" ] || exit 4
+commit=${commit%=main}
+case $1 in
+install) as_of "$commit" true ;;
+load) as_of "$commit" sh -c 'echo "export OMPI_MCA_btl=${OMPI_MCA_btl-};"' ;;
+*) exit 5 ;;
+esac
+"""
+
+
+def stood_in(folder, tool, text):
+    """A history whose third commit brings a lesser transport, behind one that cannot be built."""
+    need_git()
+    made = Repository(folder, [])
+    write(os.path.join(made.tools, tool), text, executable=True)
+    for subject in ("start", "fine", "broken", "fine too", "slow", "still slow", "slow again"):
+        made.commit(subject)
+    return made
+
+
+@mpi_test(only="openmpi", variants=("guix", "guix package", "spack"))
+def stand_ins(mpi, folder, variant):
+    tool = variant.split()[0]
+    made = stood_in(folder, tool, GUIX if tool == "guix" else SPACK)
+    options = ["-c", "--only=transports"]
+    if tool == "spack":
+        options += ["-s", "osu-micro-benchmarks ^openmpi ^libfabric@git.{}=main"]
+    else:
+        options += ["-s", "openmpi osu-micro-benchmarks"]
+    if variant == "guix package":
+        options += ["-p", "libfabric"]
+    argv = mpi.launch(2, [mpi.build("pairs.c"), "8x50", "65536x20"])
+    env = {"SOURCES": made.path}
+    job = made.bisect(tool + ".sh", options, argv, env)
+    made.found(job, made.commits[4])
+    made.step(made.commits[2], tool + ".sh", options + ["-g", made.commits[0]], argv, env).expect(125)
+    made.step(made.commits[1], tool + ".sh", options + ["-g", made.commits[2]], argv, env).expect(129)
+    made.step(made.commits[1], tool + ".sh", ["-g", made.commits[0]], argv, env).expect(129)
 
 
 main()

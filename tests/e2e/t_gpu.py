@@ -352,6 +352,23 @@ def sums_keep_the_memory_apart(mpi, folder, runtime):
     same(matrices[1], matrices[0], "between GPUs")
 
 
+@mpi_test
+def the_example(mpi, folder):
+    """Which loads HIP itself: its large messages are all between the GPUs that it chose."""
+    source = os.path.join(STUBS, "..", "..", "examples", "pairs.c")
+    stubs = stub_folder()
+    pairs = mpi.build(source, "-ldl", name="example_pairs")
+    job, path = mpi.record(4, [pairs, "alone", "65536", "2", "hip"], folder,
+                           env={"LD_LIBRARY_PATH": stubs}, timeout=60)
+    job.expect(0)
+    same(len(job.stdout.splitlines()), 12, "pairs that it measured")
+    _, cells = matrix([path])
+    same({value for value, _ in cells.values()}, {2 * 16 * 65536}, "bytes between GPUs")
+    used = {"0000:%s:00.0" % bus for bus in BUSES[:4]}
+    same({name.rpartition("/")[2] for pair in cells for name in pair}, used, "GPUs")
+    same(mpi.run(1, [pairs, "alone", "8", "1", "tape"], folder).code != 0, True, "no such memory")
+
+
 @test
 def nothing_is_exported(folder):
     """By any of the libraries."""

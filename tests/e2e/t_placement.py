@@ -9,13 +9,17 @@
 import json
 import os
 import subprocess
+import sys
 import time
 import uuid
 
-from harness import Skip, check, command, main, mpi_test, same, setting, tidy
+from harness import SOURCE, Skip, check, command, main, mpi_test, same, setting, tidy
 from mpi import OPENMPI
 from nodes import Nodes
 from trace import Trace
+
+sys.path.insert(0, os.path.join(SOURCE, "tests", "cli"))
+from machines import Machine  # noqa: E402  pylint: disable=wrong-import-position
 
 INIT, DURING, END = 1, 2, 3
 RULES = ("shared-cpu", "migrated", "far-from-nic", "uneven-nics", "slow-link", "slit-flat")
@@ -131,6 +135,36 @@ def bound_by_the_launcher(mpi, folder):
     check(not set(masks[0]) & set(masks[1]), "both on %s" % masks)
     for process in trace.processes:
         same(cpus(process, "parent_cpus"), HERE, "the launcher's")
+
+
+@mpi_test(variants=("nobody", "launcher", "wrapper", "script", "openmp"))
+def who_bound_them(mpi, folder, who):
+    """As the report's section says, of real jobs."""
+    two_processors()
+    with open("/sys/devices/system/cpu/online") as file:
+        if len(HERE) != sum(part.count("-") and int(part.split("-")[1]) - int(part.split("-")[0]) + 1 or 1
+                            for part in file.read().strip().split(",")):
+            raise Skip("this process may not use all processors")
+    last, env = str(HERE[-1]), {}
+    line, expected = launcher(mpi), "narrowed"
+    if who == "nobody":
+        expected = "none"
+    elif who == "launcher":
+        line, expected = binding(mpi, folder), "launcher"
+    elif who == "wrapper":  # becomes the program
+        line += ["sh", "-c", 'exec taskset -c %s "$@"' % last, "sh"]
+    elif who == "script":  # stays, and is bound itself
+        line += ["sh", "-c", 'taskset -pc %s $$ > script.log; "$@"; exit $?' % last, "sh"]
+        expected = "inherited"
+    else:
+        env = {"OMP_PROC_BIND": "true"}
+    program = mpi.build("seconds.c", "-Wl,--no-as-needed", "-lgomp", name="seconds_openmp")
+    path = os.path.join(folder, "job.mpiw")
+    line += ["env", "LD_PRELOAD=%s" % mpi.library(), program, "0"]
+    command(line, folder, env=dict(env, MPIWATCH_OUT=path)).expect(0)
+    shown = command([setting("MW_CLI"), "placement", "-f", "json", path], folder).expect(0).stdout
+    found = json.loads(shown)["placement"]["ranks"]
+    same([rank["origin"] for rank in found], [expected] * 2, "who bound the ranks")
 
 
 @mpi_test
@@ -251,6 +285,46 @@ def switched_off(mpi, folder, probe):
         same(len(process.placements), 0 if probe == "-placement" else 2, "looks")
     topologies = [process for process in trace.processes if process.topology]
     same(len(topologies), 0 if probe == "-topology" else 1, "topologies")
+
+
+INIT_MOST = 50000  # us of processor time that we may add to MPI_Init of the one that describes the node
+LARGE_MOST = 200000000  # ns, where hwloc reads a large machine
+
+
+def large_machine(folder):
+    """hwloc's XML of two sockets of 64 cores, with 8 GPUs and 8 cards; its path."""
+    path = os.path.join(folder, "large.xml")
+    nics = {node: ["mlx5_%d ib%d" % (node, node)] for node in range(8)}
+    machine = Machine(packages=2, numas=4, cores=16, threads=2, nics=nics,
+                      gpus={node: 1 for node in range(8)}, slit=lambda a, b: 10 if a == b else 20)
+    with open(path, "w") as file:
+        file.write(machine.xml())
+    return path
+
+
+@mpi_test(variants=("here", "large by a file", "large by hwloc"))
+def time_in_init(mpi, folder, what):
+    """Processor time, the least of several runs: other work on the machine does not count."""
+    large = large_machine(folder)
+    env = {"large by a file": {"MPIWATCH_HWLOC_XML": large},
+           "large by hwloc": {"HWLOC_XMLFILE": large, "HWLOC_THISSYSTEM": "0"}}.get(what, {})
+    program = mpi.build("init_time.c")
+    line = ["env"] + ["%s=%s" % pair for pair in env.items()] + [program]
+    without, used, took = [], [], []
+    for number in range(TRIES):
+        without.append(int(mpi.run(1, line, folder).expect(0).stdout))
+        job, path = mpi.record(1, line, folder, trace="job%d.mpiw" % number)
+        used.append(int(job.expect(0).stdout))
+        topology = nodes_writer(Trace(path, events=False)).topology
+        took.append(topology["took"])
+    if what != "large by a file" and not topology["xml"]:
+        raise Skip(topology["failure"])
+    if what != "here":
+        same(pus(topology["xml"]), 256, "CPUs in the XML")
+    added = min(used) - min(without)
+    print("# %s, %s: %d us added, %d us for the XML" % (mpi.name, what, added, min(took) // 1000))
+    check(added <= INIT_MOST, "added %d us of processor time: %s, %s" % (added, used, without))
+    check(min(took) <= LARGE_MOST, "took %s ns" % took)
 
 
 # ---- Others

@@ -38,7 +38,7 @@ failed=0
 for topic in $topics; do
     echo "== $topic"
     tap=$programs/$topic.tap
-    inside python3 "$source/tests/e2e/t_$topic.py" mpich: >"$tap" 2>&1 || true
+    inside /usr/bin/python3 "$source/tests/e2e/t_$topic.py" mpich: >"$tap" 2>&1 || true
     grep -E '^not ok|^# |# SKIP' "$tap" | grep -vE '^# [0-9.]+ s$' | cut -c 1-200 || true
     echo "$topic: $(grep -c '^ok' "$tap") ok, $(grep -c '# SKIP' "$tap") of them skipped, $(grep -c '^not ok' "$tap") not ok"
     ! grep -q '^not ok' "$tap" || failed=1

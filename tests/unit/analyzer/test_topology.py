@@ -3,6 +3,7 @@
 
 import os
 import random
+import re
 import resource
 import shutil
 import subprocess
@@ -87,7 +88,7 @@ class Topology(unittest.TestCase):
         tells = {name: self.facts(machine, name) for name, machine in MACHINES.items()}
         tells = {name: [line[1] for line in lines if line[0] == "tells"][0] for name, lines in tells.items()}
         self.assertEqual(tells, {"epyc": "1", "epyc_four_values": "1", "flat": "0", "desktop": "0", "switches": "0",
-                                 "interleaved": "0"})
+                                 "interleaved": "0", "eight_sockets": "0"})
 
     def test_paths(self):
         def paths(name):
@@ -103,6 +104,39 @@ class Topology(unittest.TestCase):
         self.assertEqual(paths("interleaved")["0000:11:00.0", "0000:11:00.1"], "same device")
         self.assertTrue(GCD_LINKS)
 
+    def test_hwloc_2_0(self):
+        """Its tables have no names; the first of several is the firmware's."""
+        text = MACHINES["epyc_four_values"].xml()
+        older = text.replace(' name="NUMALatency"', "")
+        self.assertNotEqual(older, text)
+        at = older.index("<distances2"), older.index("</topology>")
+        second = older[at[0]:at[1]].replace("16", "61")
+        for xml in (older, older.replace("</topology>", second + "</topology>")):
+            self.assertEqual(self.show(self.write(xml)), self.show(self.write(text, "named.xml")))
+        for other in ('kind="9"', 'kind="5" name="Else"'):
+            lines = self.show(self.write(older.replace('kind="5"', other)))
+            self.assertNotIn("slit", [line[0] for line in lines])
+
+    def test_two_memories_of_the_same_cpus(self):
+        """As with high-bandwidth memory: a device is near the first."""
+        machine = Machine(packages=2, cores=2, nics={1: ["mlx5_0"]})
+        node = '<object type="NUMANode" os_index="1"'
+        more = '<object type="NUMANode" os_index="7" cpuset="0x0000000c" nodeset="0x80"/>\n'
+        before, after = machine.xml().split(node)
+        for text, near in ((before + more + node + after, "7"), (before + node + after.replace("/>", "/>" + more, 1), "1")):
+            self.assertIn(["device", "0000:11:00.0", "nic", near, "mlx5_0"], self.show(self.write(text)))
+
+    def test_memory_of_a_whole_machine(self):
+        """Which comes first among the NUMA nodes: it makes nothing near to anything."""
+        machine = Machine(packages=2, cores=2, nics={1: ["mlx5_0"]})
+        wide = '<object type="NUMANode" os_index="7" cpuset="0x0000000f" nodeset="0x80"/>'
+        text = machine.xml()
+        at = text.index("<object", text.index('type="Machine"'))
+        path = self.write(text[:at] + wide + text[at:])
+        lines = self.show(path)
+        self.assertEqual([line[1:] for line in lines if line[0] == "numa"], [["7", "0-3"], ["0", "0-1"], ["1", "2-3"]])
+        self.assertIn(["device", "0000:11:00.0", "nic", "1", "mlx5_0"], lines)
+
     def test_hwloc_3(self):
         """Newer than the hwloc that may be here. Cards are named by what fabric libraries call them."""
         text = Machine(packages=2, cores=2, nics={0: ["ib0 mlx5_0"]}).xml()
@@ -116,28 +150,75 @@ class Topology(unittest.TestCase):
     # --- what hwloc says ---
 
     def calc(self, path, *arguments):
-        done = subprocess.run(["hwloc-calc", "-i", path, *arguments], stdout=subprocess.PIPE, check=True,
+        done = subprocess.run(["hwloc-calc", "--disallowed", "-i", path, *arguments], stdout=subprocess.PIPE, check=True,
                               stderr=subprocess.DEVNULL, timeout=30)
         return done.stdout.decode().strip()
 
-    def against_hwloc(self, path):
-        lines = self.show(path)
+    def against_hwloc(self, path, lines=None):
+        lines = lines or self.show(path)
         self.assertNotEqual(lines[0][0], "problem", lines[0])
         for kind in ("numa", "package", "l3"):
             for number, line in enumerate(line for line in lines if line[0] == kind):
-                place = "%s:%d" % (kind, number)
-                self.assertEqual(cpu_list(line[2]), cpu_list(self.calc(path, place, "--po", "-I", "pu")), (path, place))
+                place = ("--pi", "numa:" + line[1]) if kind == "numa" else ("%s:%d" % (kind, number),)
+                self.assertEqual(cpu_list("".join(line[2:])), cpu_list(self.calc(path, *place, "--po", "-I", "pu")), (path, place))
         cores = [line[2] for line in lines if line[0] == "core"]
         for number in range(0, len(cores), max(1, len(cores) // 4)):
             self.assertEqual(cpu_list(cores[number]),
                              cpu_list(self.calc(path, "core:%d" % number, "--po", "-I", "pu")), (path, number))
-        for line in lines:
-            if line[0] != "device" or line[2] == "bridge":
+        devices = [line for line in lines if line[0] == "device" and line[2] != "bridge"]
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        numas = {line[1]: line[2:] for line in lines if line[0] == "numa"}
+        for line in devices:
+            if text.count('pci_busid="%s"' % line[1]) > 1:  # in files that were put together
                 continue
             near = self.calc(path, "pci=" + line[1], "--po", "-I", "numa")
-            self.assertEqual(int(line[3]), int(near) if near.isdigit() else -1, (path, line))
+            alike = {tuple(numas[number]) for number in near.split(",")} if near else ()  # memories of the same CPUs
+            self.assertIn(line[3], near.split(",") if len(alike) == 1 else ["-1"], (path, line, near))
             for name in line[4:]:
-                self.assertEqual(self.calc(path, "os=" + name, "--po", "-I", "numa"), near, (path, name))
+                if sum(name in device[4:] for device in devices) == 1:
+                    self.assertEqual(self.calc(path, "os=" + name, "--po", "-I", "numa"), near, (path, name))
+
+    def latencies(self, path):
+        """The firmware's table as lstopo shows it; None: there is none of NUMA nodes."""
+        done = subprocess.run(["lstopo-no-graphics", "--disallowed", "-i", path, "--distances", "-p"], stdout=subprocess.PIPE,
+                              check=True, stderr=subprocess.DEVNULL, timeout=30)
+        lines = done.stdout.decode().splitlines()
+        heads = [at for at, line in enumerate(lines) if re.search(r"name (NUMALatency|\(null\)) kind 5\) .* NUMANodes", line)]
+        if not heads:
+            return None
+        count = int(re.search(r"between (\d+) NUMANodes", lines[heads[0]]).group(1))
+        rows = (line.split() for line in lines[heads[0] + 2:heads[0] + 2 + count])
+        return {int(row[0]): [int(float(value)) for value in row[1:]] for row in rows}
+
+    @unittest.skipUnless(os.environ.get("MPIWATCH_HWLOC_XMLS"), "MPIWATCH_HWLOC_XMLS names no folder of XML files")
+    def test_a_folder_of_machines(self):
+        """By hand, for XML files that are not ours to keep, as hwloc's own tests have."""
+        folder, counts = os.environ["MPIWATCH_HWLOC_XMLS"], {}
+        for name in sorted(os.listdir(folder)):
+            outcome, path = "equal", os.path.join(folder, name)
+            if "hwloc 1," in " ".join(self.show(path)[0]):  # hwloc rewrites it
+                outcome, old, path = "equal, rewritten", path, os.path.join(self.folder, name)
+                subprocess.run(["lstopo-no-graphics", "-i", old, "--whole-io", "--of", "xml", "-f", path], check=False,
+                               timeout=60, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            shown, older = self.show(path), os.path.join(self.folder, "older-" + name)
+            with open(path, encoding="utf-8") as file, open(older, "w", encoding="utf-8") as out:
+                out.write(file.read().replace('version="3.0"', 'version="2.0"'))  # what hwloc 2 can read of it
+            path = older
+            if subprocess.run(["lstopo-no-graphics", "-i", path, "--of", "console"], check=False, timeout=60,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode:
+                outcome = "refused by this hwloc"
+            else:
+                with self.subTest(name):
+                    self.against_hwloc(path, shown)
+                    said = self.latencies(path)
+                    order = [int(line[1]) for line in shown if line[0] == "numa"]
+                    slit = {order[int(line[1])]: dict(zip(order, map(int, line[2:]))) for line in shown if line[0] == "slit"}
+                    said = said and {a: dict(zip(said, row)) for a, row in said.items()}
+                    self.assertEqual(slit, said or {})
+            counts[outcome] = counts.get(outcome, 0) + 1
+        print("\n%s: %s" % (folder, ", ".join("%d %s" % (count, what) for what, count in sorted(counts.items()))))
+        self.assertTrue(counts)
 
     @unittest.skipUnless(shutil.which("hwloc-calc"), "hwloc-calc is missing")
     def test_equal_to_hwloc(self):

@@ -391,6 +391,29 @@ static void test_many_devices_are_left_out(void **state)
     mw_hwloc_free(&hwloc);
 }
 
+/* What it will take is estimated before. Where reading is fast, none of this is too slow. */
+static void test_time_is_bounded(void **state)
+{
+    static struct mw_hwloc hwloc;
+    uint64_t usual = mw_hwloc_most_ns, one = mw_hwloc_price(1);
+    (void)state;
+    assert_true(one > 0 && mw_hwloc_price(0) == 0);
+    mw_hwloc_most_ns = 1;
+    mw_hwloc_ask(&hwloc, 5);
+    assert_non_null(strstr(hwloc.failure, "so slowly that hwloc would take too long"));
+    assert_null(hwloc.xml);
+    hwloc = (struct mw_hwloc){0};
+    setenv("HWLOC_PLUGINS_PATH", "/nonexistent", 1);
+    mw_hwloc_most_ns = UINT64_MAX;
+    mw_hwloc_ask(&hwloc, 5);
+    unsetenv("HWLOC_PLUGINS_PATH");
+    mw_hwloc_most_ns = usual;
+    if (strcmp(hwloc.failure, "hwloc is not installed") == 0)
+        skip();
+    assert_string_equal(hwloc.failure, "");
+    mw_hwloc_free(&hwloc);
+}
+
 static void test_one_process_of_a_node(void **state)
 {
     forget();
@@ -416,6 +439,7 @@ int main(void)
         TEST(test_no_driver_by_a_plugin),
         TEST(test_hwloc_leaves_nothing_behind),
         TEST(test_many_devices_are_left_out),
+        TEST(test_time_is_bounded),
         TEST(test_one_process_of_a_node),
     };
     return cmocka_run_group_tests_name("topology", tests, NULL, NULL);
