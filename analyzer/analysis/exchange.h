@@ -17,12 +17,15 @@ struct mw_exchange {
     struct mw_clock *clock;
     struct mw_matching_counts counts;
     struct mw_speeds *speeds;
+    struct mw_speeds *accesses; /* the same of accesses to windows, seen by their origins */
     struct mw_coll_speeds *collectives;
     struct mw_waits *waits;
 };
 
-/* `progress` as of mw_tally_create. */
+/* placements: NULL where sums by NUMA node and network card are not wanted; `progress` as of
+ * mw_tally_create. */
 struct mw_exchange *mw_exchange_create(const struct mw_model *model, const struct mw_comms *comms,
+                                       const struct mw_placements *placements,
                                        void (*progress)(uint64_t events));
 void mw_exchange_free(struct mw_exchange *exchange);
 

@@ -24,10 +24,8 @@ static uint64_t value_time(const struct mw_pair *pair)
 /* In flight; where no sample is certain, a lower bound. */
 static uint64_t measured_bandwidth(const struct mw_speed *speed, uint64_t *weight, int *bound)
 {
-    const struct mw_rate *rate = speed->certain ? &speed->in_flight : &speed->at_least;
     *weight = speed->bytes;
-    *bound = !speed->certain;
-    return (uint64_t)mw_rate_value(rate);
+    return (uint64_t)mw_speed_in_flight(speed, bound);
 }
 
 static uint64_t measured_throughput(const struct mw_speed *speed, uint64_t *weight, int *bound)
@@ -51,21 +49,32 @@ static uint64_t waited_time(const struct mw_pair_waits *waits)
 
 static uint64_t node_bandwidth(const struct mw_node_speed *speed)
 {
-    return (uint64_t)mw_rate_value(&(struct mw_rate){speed->bytes, speed->time});
+    return (uint64_t)mw_rate_value(&(struct mw_rate){speed->joint.bytes, speed->joint.time});
 }
 
 const struct mw_metric mw_metrics[] = {
     {.name = "bytes", .unit = "bytes", .title = "bytes sent", .value = value_bytes},
     {.name = "messages", .unit = "messages", .title = "messages sent", .value = value_messages},
-    {.name = "time", .unit = "seconds", .title = "seconds in calls that belong to the pair",
+    {.name = "time",
+     .unit = "seconds",
+     .title = "seconds in calls that belong to the pair",
      .value = value_time},
     {.name = "transport", .unit = "transport", .title = "transports used"},
-    {.name = "bandwidth", .unit = "bytes/s", .title = "bandwidth in flight",
-     .measured = measured_bandwidth, .of_nodes = node_bandwidth},
-    {.name = "throughput", .unit = "bytes/s", .title = "throughput of bursts",
-     .measured = measured_throughput},
+    {.name = "bandwidth",
+     .unit = "bytes/s",
+     .title = "bandwidth in flight",
+     .measured = measured_bandwidth,
+     .of_nodes = node_bandwidth,
+     .of_accesses = 1},
+    {.name = "throughput",
+     .unit = "bytes/s",
+     .title = "throughput of bursts",
+     .measured = measured_throughput,
+     .of_accesses = 1},
     {.name = "latency", .unit = "seconds", .title = "median latency", .measured = measured_latency},
-    {.name = "wait", .unit = "seconds", .title = "seconds that one waited for the other",
+    {.name = "wait",
+     .unit = "seconds",
+     .title = "seconds that one waited for the other",
      .waited = waited_time},
     {.name = NULL},
 };
@@ -268,10 +277,16 @@ static void matrix_transports(struct mw_matrix *matrix)
     mw_index_free(&parts);
 }
 
+/* Those of messages, or of accesses to windows. */
+static const struct mw_speeds *matrix_speeds(const struct mw_matrix *matrix)
+{
+    return matrix->kinds == MW_KIND_RMA ? matrix->exchange->accesses : matrix->exchange->speeds;
+}
+
 /* Of the size classes of a pair that were asked for, the one with the most weight. */
 static void matrix_measured(struct mw_matrix *matrix)
 {
-    const struct mw_speeds *speeds = matrix->exchange->speeds;
+    const struct mw_speeds *speeds = matrix_speeds(matrix);
     uint64_t heaviest = 0;
     for (size_t i = 0; i < speeds->all.count; i++) {
         const struct mw_speed *speed = &speeds->all.at[i];
@@ -293,7 +308,7 @@ static void matrix_measured(struct mw_matrix *matrix)
 
 static void matrix_of_nodes(struct mw_matrix *matrix)
 {
-    const struct mw_speeds *speeds = matrix->exchange->speeds;
+    const struct mw_speeds *speeds = matrix_speeds(matrix);
     for (size_t i = 0; i < speeds->nodes.count; i++) {
         const struct mw_node_speed *speed = &speeds->nodes.at[i];
         uint64_t value = matrix->metric->of_nodes(speed);

@@ -16,11 +16,12 @@
 struct mw_metric {
     const char *name, *unit, *title;
     uint64_t (*value)(const struct mw_pair *pair);
-    /* Of a pair's messages of one size class; 0: not measured. *weight: of several classes that with
-     * the largest counts; *bound: the value is one, on the bad side. */
+    /* Of a pair's messages of one size class; 0: not measured. *weight: of several classes that
+     * with the largest counts; *bound: the value is one, on the bad side. */
     uint64_t (*measured)(const struct mw_speed *speed, uint64_t *weight, int *bound);
     uint64_t (*waited)(const struct mw_pair_waits *waits);
     uint64_t (*of_nodes)(const struct mw_node_speed *speed); /* by node; NULL: there is no such */
+    int of_accesses;                                         /* to windows, too */
 };
 struct mw_kind {
     const char *name, *title;

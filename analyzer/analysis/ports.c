@@ -64,6 +64,8 @@ static void tcp_add(struct mw_port_changes *changes, struct mw_index *by_interfa
         mw_vector_add(&changes->tcp)->interface = after->interface;
     struct mw_tcp_total *total = &changes->tcp.at[at];
     total->connections++;
+    changes->by_process[process].connections++;
+    changes->by_process[process].retransmits += less(after->retransmits, before->retransmits);
     total->sent += less(after->sent, before->sent);
     total->received += less(after->received, before->received);
     total->retransmits += less(after->retransmits, before->retransmits);
@@ -143,6 +145,7 @@ struct mw_port_changes *mw_port_changes_create(const struct mw_model *model)
 {
     struct mw_port_changes *changes = mw_alloc(1, sizeof(*changes));
     struct mw_index by_interface = {0};
+    changes->by_process = mw_alloc(model->process_count, sizeof(changes->by_process[0]));
     for (size_t i = 0; i < model->process_count; i++) {
         const struct mw_process *process = mw_trace_process(model->trace, i);
         ports_add(changes, process, (uint32_t)i);
@@ -164,5 +167,6 @@ void mw_port_changes_free(struct mw_port_changes *changes)
         free(changes->tcp.at[i].processes.at);
     free(changes->tcp.at);
     free(changes->ports.at);
+    free(changes->by_process);
     free(changes);
 }

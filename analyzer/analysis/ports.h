@@ -27,9 +27,14 @@ struct mw_tcp_total { /* connections over one interface, at the recorded end */
     MW_VECTOR(uint32_t) processes; /* ascending */
 };
 
+struct mw_tcp_process {
+    uint64_t connections, retransmits;
+};
+
 struct mw_port_changes {
     MW_VECTOR(struct mw_port_change) ports; /* that moved most first */
     MW_VECTOR(struct mw_tcp_total) tcp;     /* that sent most first */
+    struct mw_tcp_process *by_process;      /* by number of process */
     uint64_t unseen;                        /* descriptors that no look reached */
 };
 

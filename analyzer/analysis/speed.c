@@ -27,7 +27,8 @@ struct group {
 struct burst {
     uint64_t messages, bytes;
     int64_t start, done;
-    int64_t sender, receiver; /* what both had spent outside MPI at the last message */
+    int64_t sender, receiver; /* what both had spent outside MPI at the last message, */
+    uint64_t sender_barriers, receiver_barriers; /* and the barriers that they had passed */
 };
 
 struct entry {
@@ -48,6 +49,7 @@ struct mw_transfer_meter {
     const struct mw_model *model;
     const struct mw_clock *clock;
     struct mw_speeds *speeds;
+    struct mw_place_meter *places;
     struct mw_index index, node_index;
     MW_VECTOR(struct entry) entries;
     MW_VECTOR(struct node_entry) nodes;
@@ -66,13 +68,23 @@ double mw_rate_value(const struct mw_rate *rate)
     return rate->time ? (double)rate->bytes * 1e9 / (double)rate->time : 0;
 }
 
+/* On a busy machine the certain samples, of which somebody waited for each, are the slow ones. */
+double mw_speed_in_flight(const struct mw_speed *speed, int *bound)
+{
+    double certain = mw_rate_value(&speed->in_flight), least = mw_rate_value(&speed->at_least);
+    *bound = least > certain + certain / MW_SPEED_LITTLE;
+    return least > certain ? least : certain;
+}
+
 struct mw_transfer_meter *mw_transfer_meter_create(const struct mw_model *model,
-                                                   const struct mw_clock *clock)
+                                                   const struct mw_clock *clock,
+                                                   const struct mw_placements *placements)
 {
     struct mw_transfer_meter *meter = mw_alloc(1, sizeof(*meter));
     struct mw_speeds *speeds = meter->speeds = mw_alloc(1, sizeof(*speeds));
     meter->model = speeds->model = model;
     meter->clock = clock;
+    meter->places = mw_place_meter_create(placements);
     speeds->from = INT64_MAX;
     for (size_t i = 0; i < mw_clock_domain_count(clock); i++) {
         const struct mw_clock_domain *domain = mw_clock_domain(clock, i);
@@ -238,18 +250,31 @@ static void burst_close(struct entry *entry)
 {
     struct burst *burst = &entry->burst;
     if (burst->messages && burst->done > burst->start) {
-        entry->shown.throughput.bytes += burst->bytes;
-        entry->shown.throughput.time += (uint64_t)(burst->done - burst->start);
+        struct mw_rate rate = {burst->bytes, (uint64_t)(burst->done - burst->start)};
+        entry->shown.throughput.bytes += rate.bytes;
+        entry->shown.throughput.time += rate.time;
         entry->shown.bursts++;
+        if (rate.bytes >= entry->shown.largest.bytes) /* benchmarks count the last of equal ones */
+            entry->shown.largest = rate;
     }
     *burst = entry->window = (struct burst){0};
+}
+
+/* Between the burst's last message and this one a rank did something else, or both met in a
+ * barrier.
+ */
+static int is_pause(const struct burst *burst, const struct mw_message *message)
+{
+    const struct mw_end *send = &message->send, *recv = &message->recv;
+    return send->outside - burst->sender > MW_SPEED_PAUSE ||
+           recv->outside - burst->receiver > MW_SPEED_PAUSE ||
+           (send->barriers != burst->sender_barriers && recv->barriers != burst->receiver_barriers);
 }
 
 static void burst_add(struct entry *entry, const struct mw_message *message)
 {
     struct burst *burst = &entry->burst;
-    if (burst->messages && (message->send.outside - burst->sender > MW_SPEED_PAUSE ||
-                            message->recv.outside - burst->receiver > MW_SPEED_PAUSE))
+    if (burst->messages && is_pause(burst, message))
         burst_close(entry);
     if (!burst->messages++ || message->send.start < burst->start)
         burst->start = message->send.start;
@@ -257,13 +282,13 @@ static void burst_add(struct entry *entry, const struct mw_message *message)
     burst->done = message->recv.done > burst->done ? message->recv.done : burst->done;
     burst->sender = message->send.outside;
     burst->receiver = message->recv.outside;
+    burst->sender_barriers = message->send.barriers;
+    burst->receiver_barriers = message->recv.barriers;
 }
 
-static void node_add(struct mw_transfer_meter *meter, const struct mw_message *message,
-                     const struct sample *sample)
+static void node_add(struct mw_transfer_meter *meter, uint32_t src, uint32_t dst,
+                     const struct mw_message *message, const struct sample *sample)
 {
-    uint32_t src = meter->model->process_node[message->send.process];
-    uint32_t dst = meter->model->process_node[message->recv.process];
     size_t at = mw_index_put(&meter->node_index, (uint64_t)src << 32 | dst);
     if (at == meter->nodes.count) {
         struct mw_node_speed *added = &mw_vector_add(&meter->nodes)->shown;
@@ -271,14 +296,11 @@ static void node_add(struct mw_transfer_meter *meter, const struct mw_message *m
         added->dst = dst;
     }
     struct node_entry *entry = &meter->nodes.at[at];
-    entry->shown.messages++;
-    entry->shown.bytes += message->bytes;
-    if (sample->done > sample->start)
-        entry->shown.busy += (uint64_t)(sample->done - sample->start);
-    mw_cover_add(&entry->cover, sample->start, sample->done);
+    mw_joint_add(&entry->shown.joint, &entry->cover, message->bytes, sample->start, sample->done);
 }
 
-/* The first messages, and those that were completed together with one of them: they share its time. */
+/* The first messages, and those that were completed together with one of them: they share its time.
+ */
 static int is_warm_up(struct entry *entry, const struct mw_message *message)
 {
     const struct mw_end *recv = &message->recv;
@@ -332,7 +354,25 @@ void mw_transfer_meter_message(struct mw_transfer_meter *meter, const struct mw_
     struct entry *entry =
         meter_entry(meter, message->send.rank, message->recv.rank, mw_size_class(message->bytes));
     entry_message(meter, entry, message, &sample);
-    node_add(meter, message, &sample);
+    const uint32_t *nodes = meter->model->process_node;
+    node_add(meter, nodes[message->send.process], nodes[message->recv.process], message, &sample);
+    mw_place_meter_message(meter->places, message->send.process, message->recv.process,
+                           message->bytes, sample.start, sample.done);
+}
+
+/* One clock, that of the origin, and no receive. */
+void mw_transfer_meter_access(struct mw_transfer_meter *meter, const struct mw_message *access)
+{
+    const struct mw_end *end = &access->recv;
+    struct sample sample = {.start = end->start, .latest_start = end->started, .done = end->done};
+    int64_t src = mw_model_rank_node(meter->model, access->send.rank);
+    int64_t dst = mw_model_rank_node(meter->model, access->recv.rank);
+    meter->speeds->messages++;
+    struct entry *entry =
+        meter_entry(meter, access->send.rank, access->recv.rank, mw_size_class(access->bytes));
+    entry_message(meter, entry, access, &sample);
+    if (src >= 0 && dst >= 0)
+        node_add(meter, (uint32_t)src, (uint32_t)dst, access, &sample);
 }
 
 static int speed_compare(const void *left, const void *right)
@@ -377,11 +417,12 @@ static void entry_finish(struct mw_transfer_meter *meter, struct entry *entry)
 struct mw_speeds *mw_transfer_meter_finish(struct mw_transfer_meter *meter)
 {
     struct mw_speeds *speeds = meter->speeds;
+    speeds->places = mw_place_meter_finish(meter->places);
     for (size_t i = 0; i < meter->entries.count; i++)
         entry_finish(meter, &meter->entries.at[i]);
     for (size_t i = 0; i < meter->nodes.count; i++) {
         struct node_entry *entry = &meter->nodes.at[i];
-        entry->shown.time = mw_cover_time(&entry->cover);
+        entry->shown.joint.time = mw_cover_time(&entry->cover);
         *mw_vector_add(&speeds->nodes) = entry->shown;
     }
     if (speeds->all.count)
@@ -407,6 +448,7 @@ void mw_speeds_free(struct mw_speeds *speeds)
     }
     free(speeds->all.at);
     free(speeds->nodes.at);
+    mw_place_speeds_free(speeds->places);
     free(speeds);
 }
 

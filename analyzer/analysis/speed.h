@@ -7,6 +7,7 @@
 #ifndef MW_ANALYSIS_SPEED_H
 #define MW_ANALYSIS_SPEED_H
 
+#include "analyzer/analysis/place_speed.h"
 #include "analyzer/analysis/trail.h"
 #include "analyzer/model/matching.h"
 
@@ -16,7 +17,7 @@
 #define MW_SPEED_MIN_CERTAIN 10 /* samples from which a figure may be judged */
 #define MW_SPEED_LITTLE      50 /* one part in so many does not matter */
 #define MW_SPEED_SHARP       10 /* a certain sample takes so many times the error of the clocks */
-#define MW_SPEED_PACE        1048576.0 /* bytes of which a pace is the time */
+#define MW_SPEED_PACE        1048576.0          /* bytes of which a pace is the time */
 #define MW_SPEED_PAUSE       INT64_C(100000000) /* ns outside MPI that end a burst */
 
 /* Bytes and the time in which they moved, ns. */
@@ -35,28 +36,28 @@ struct mw_speed {
     struct mw_rate at_least;   /* of all messages: a lower bound */
     struct mw_rate throughput; /* with those of the warm-up: what the program got */
     uint64_t bursts;
-    struct mw_rate best; /* the fastest window; 0 where there was none */
-    double brisk;        /* bytes per second in flight of the fastest tenth of certain samples */
-    double usual;              /* the same of the median sample */
+    struct mw_rate largest; /* the burst that moved most; of several the last */
+    struct mw_rate best;    /* the fastest window; 0 where there was none */
+    double brisk;           /* bytes per second in flight of the fastest tenth of certain samples */
+    double usual;           /* the same of the median sample */
     uint64_t latencies, latency_min, latency_median, latency_p99;
-    double error;           /* the largest error bound of the clocks at a certain sample, ns */
-    struct mw_rate *slices; /* certain samples by time; NULL: none */
-    struct mw_trail *paces; /* of certain samples: ns a MiB; NULL: none */
+    double error;            /* the largest error bound of the clocks at a certain sample, ns */
+    struct mw_rate *slices;  /* certain samples by time; NULL: none */
+    struct mw_trail *paces;  /* of certain samples: ns a MiB; NULL: none */
     struct mw_trail *delays; /* latencies, ns; NULL: none */
 };
 
 /* All that moved from the ranks of one node to those of another, or of the same. */
 struct mw_node_speed {
     uint32_t src, dst; /* numbers of nodes */
-    uint64_t messages, bytes;
-    uint64_t time; /* ns in which something was on the way */
-    uint64_t busy; /* the same, summed over messages: busy / time is the concurrency */
+    struct mw_joint joint;
 };
 
 struct mw_speeds {
     const struct mw_model *model;
     MW_VECTOR(struct mw_speed) all;        /* by src, dst, class */
     MW_VECTOR(struct mw_node_speed) nodes; /* by src, dst */
+    struct mw_place_speeds *places;        /* of messages only */
     uint64_t messages, violations;         /* violations: received before they were sent */
     uint64_t unsynchronised; /* between nodes whose clocks nothing ties together: left out */
     uint64_t unusable;       /* failed, or nobody saw the end */
@@ -65,9 +66,13 @@ struct mw_speeds {
 
 struct mw_transfer_meter;
 
+/* placements: NULL where sums by NUMA node and network card are not wanted. */
 struct mw_transfer_meter *mw_transfer_meter_create(const struct mw_model *model,
-                                                   const struct mw_clock *clock);
+                                                   const struct mw_clock *clock,
+                                                   const struct mw_placements *placements);
 void mw_transfer_meter_message(struct mw_transfer_meter *meter, const struct mw_message *message);
+/* The data of an access to a window (struct mw_matching_sink). */
+void mw_transfer_meter_access(struct mw_transfer_meter *meter, const struct mw_message *access);
 /* Ends the meter and gives what it measured. */
 struct mw_speeds *mw_transfer_meter_finish(struct mw_transfer_meter *meter);
 void mw_speeds_free(struct mw_speeds *speeds);
@@ -80,5 +85,8 @@ const struct mw_node_speed *mw_speeds_nodes(const struct mw_speeds *speeds, int6
                                             int64_t dst);
 /* Bytes per second; 0 where the time is. */
 double mw_rate_value(const struct mw_rate *rate);
+/* Bytes per second in flight: of certain samples, or what all messages reached at least, where that
+ * is more; 0 nothing is known. *bound: it is such a bound, and no certain sample says nearly so. */
+double mw_speed_in_flight(const struct mw_speed *speed, int *bound);
 
 #endif

@@ -13,7 +13,8 @@ struct member {
 
 double mw_speed_judged(const struct mw_speed *speed)
 {
-    return speed->certain >= MW_SPEED_MIN_CERTAIN ? mw_rate_value(&speed->in_flight) : 0;
+    int bound;
+    return speed->certain >= MW_SPEED_MIN_CERTAIN ? mw_speed_in_flight(speed, &bound) : 0;
 }
 
 const char *mw_speed_way_name(const struct mw_transports *transports, int64_t way)
@@ -21,8 +22,7 @@ const char *mw_speed_way_name(const struct mw_transports *transports, int64_t wa
     return way < 0 ? "unknown" : transports->ways.at[way].name;
 }
 
-/* The way that messages of a class went; -1 not known. */
-static int64_t way_of(const struct mw_transports *transports, const struct mw_speed *speed)
+int64_t mw_speed_way(const struct mw_transports *transports, const struct mw_speed *speed)
 {
     const struct mw_pair_transport *pair =
         transports ? mw_transports_pair(transports, speed->src, speed->dst) : NULL;
@@ -89,7 +89,7 @@ struct mw_speed_groups *mw_speed_groups_create(const struct mw_speeds *speeds,
     for (size_t i = 0; i < count; i++) {
         const struct mw_speed *speed = &speeds->all.at[i];
         members[i] = (struct member){mw_distance_of(speeds->model, speed->src, speed->dst),
-                                     way_of(transports, speed), speed};
+                                     mw_speed_way(transports, speed), speed};
     }
     if (count)
         qsort(members, count, sizeof(members[0]), member_compare);

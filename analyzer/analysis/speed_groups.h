@@ -32,6 +32,8 @@ struct mw_speed_groups *mw_speed_groups_create(const struct mw_speeds *speeds,
 void mw_speed_groups_free(struct mw_speed_groups *groups);
 /* Bytes per second in flight; 0 where there are too few certain samples to judge. */
 double mw_speed_judged(const struct mw_speed *speed);
+/* The way that a pair's messages of a class went; -1 not known. */
+int64_t mw_speed_way(const struct mw_transports *transports, const struct mw_speed *speed);
 /* "vader"; "unknown" for way -1. Static, or of the transports. */
 const char *mw_speed_way_name(const struct mw_transports *transports, int64_t way);
 

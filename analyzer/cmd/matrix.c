@@ -109,9 +109,11 @@ static void check_options(struct argp_state *state, const struct options *option
     const struct mw_metric *metric = options->question.metric;
     if (mw_metric_is_transport(metric) && options->question.kinds != MW_KIND_P2P)
         argp_error(state, "transports are known of point-to-point messages: --kind p2p");
-    if (mw_metric_needs_exchange(metric) && options->question.kinds != MW_KIND_P2P)
-        argp_error(state, "the %s is measured of point-to-point messages: --kind p2p",
-                   metric->name);
+    if (mw_metric_needs_exchange(metric) && options->question.kinds != MW_KIND_P2P &&
+        !(metric->of_accesses && options->question.kinds == MW_KIND_RMA))
+        argp_error(state, "the %s is measured of point-to-point messages%s: --kind p2p%s",
+                   metric->name, metric->of_accesses ? ", or of one-sided accesses" : "",
+                   metric->of_accesses ? " or --kind rma" : "");
     if (metric->measured && options->question.by != MW_BY_RANK &&
         !(metric->of_nodes && options->question.by == MW_BY_NODE))
         argp_error(state, "the %s is one of two ranks%s: --by rank", metric->name,
@@ -141,8 +143,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         options->question.kinds = find_kinds(state, value);
         return 0;
     case 'b':
-        options->question.by =
-            (enum mw_matrix_by)mw_option_word(state, "--by", value, groupings);
+        options->question.by = (enum mw_matrix_by)mw_option_word(state, "--by", value, groupings);
         return 0;
     case 's':
         find_sizes(state, value, &options->question);
@@ -165,7 +166,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
 /* Traces of one job are one; by place, those of several jobs are added up. */
 struct job {
     char *key;
-    struct mw_index seats; /* ranks that its traces have, */
+    struct mw_index seats;         /* ranks that its traces have, */
     MW_VECTOR(uint64_t) processes; /* and which process each is */
     struct mw_paths paths;
     struct mw_analysis *analysis;
@@ -210,7 +211,8 @@ static void job_take(struct job *job, const char *path, const mw_trace *trace)
     }
 }
 
-/* Finds the job that a trace is of, or begins one. What cannot be opened is said when its job is. */
+/* Finds the job that a trace is of, or begins one. What cannot be opened is said when its job is.
+ */
 static void jobs_add(struct jobs *jobs, const char *path, int apart)
 {
     mw_trace *trace = NULL;
@@ -218,8 +220,8 @@ static void jobs_add(struct jobs *jobs, const char *path, int apart)
         trace = NULL;
     const char *key = trace ? mw_trace_job(trace)->key : "";
     size_t at = 0;
-    while (at < jobs->all.count && (strcmp(jobs->all.at[at].key, key) ||
-                                    (trace && is_other_job(&jobs->all.at[at], trace))))
+    while (at < jobs->all.count &&
+           (strcmp(jobs->all.at[at].key, key) || (trace && is_other_job(&jobs->all.at[at], trace))))
         at++;
     if (at == jobs->all.count)
         mw_vector_add(&jobs->all)->key = mw_text_copy(key);

@@ -12,20 +12,22 @@
 #include "analyzer/base/number.h"
 #include "analyzer/findings/words.h"
 
-#define STEP        3.0 /* times from one class to the next */
-#define EVEN        2.5 /* times at most from a class to the next elsewhere */
-#define SAMPLES_MIN 50  /* certain ones, of a pair and class */
-#define PAIRS_SHARE 0.5 /* of the pairs that have both classes */
+#define STEP        3.0  /* times from one class to the next */
+#define EVEN        2.5  /* times at most from a class to the next elsewhere */
+#define SAMPLES_MIN 50   /* certain ones, of a pair and class */
+#define PAIRS_SHARE 0.5  /* of the pairs that have both classes */
+#define MUCH        0.25 /* of all messages just above it: then a default's step is told, too */
 
 /* Settings that say where a protocol changes, by the words in their names. */
 static const char *const parameters[] = {"eager_limit", "RNDV_THRESH",     "EAGER_MAX_MSG_SIZE",
                                          "rendezvous",  "EAGER_THRESHOLD", "ZCOPY_THRESH"};
 
 struct cliff {
-    unsigned class;      /* the first of the slow ones */
-    size_t pairs, of;    /* that have the step, of those that have both classes */
-    double below, above; /* seconds, of the first pair that has it */
-    uint64_t messages;   /* in the class above */
+    unsigned class;                /* the first of the slow ones */
+    size_t pairs, of;              /* that have the step, of those that have both classes */
+    double below, above;           /* seconds, of the first pair that has it */
+    const struct mw_speed *sample; /* its class above */
+    uint64_t messages;             /* in the class above */
 };
 
 static const struct mw_speed *class_of(const struct mw_speed *speeds, size_t count, unsigned class)
@@ -70,6 +72,7 @@ static void cliff_look(struct cliff *cliff, const struct mw_speed *speeds, size_
     if (!cliff->pairs++) {
         cliff->below = usual_time(below);
         cliff->above = usual_time(above);
+        cliff->sample = above;
     }
 }
 
@@ -103,18 +106,54 @@ static int cliff_parameters(const struct mw_finding_input *in, struct mw_finding
     return found;
 }
 
-static void report(const struct mw_finding_input *in, const struct cliff *cliff,
+/* Parameters that say where a way goes over to another protocol; by the first that fits. `name`:
+ * part of the way's, `layer`: the beginning of its layer. %s: the name. */
+static const struct {
+    const char *layer, *name, *words;
+} of_ways[] = {
+    {"Open MPI BTL", "", "Open MPI's btl_%s_eager_limit"},
+    {"UCX", "", "UCX_RNDV_THRESH (over %s)"},
+    {"libfabric", "cxi", "FI_CXI_RDZV_THRESHOLD (provider %s)"},
+    {"libfabric", "rxm", "FI_OFI_RXM_BUFFER_SIZE (provider %s)"},
+    {"MPICH", "",
+     "MPICH's control variables with EAGER in their name (%s), as mpichversion and "
+     "MPI_T list them"},
+};
+
+/* Where to look, of the way that the slow messages took. */
+static char *where_words(const struct mw_finding_input *in, const struct cliff *cliff)
+{
+    int64_t number = mw_speed_way(in->transports, cliff->sample);
+    if (number < 0)
+        return mw_text_copy("which transport the messages took is not known");
+    const struct mw_way *way = &in->transports->ways.at[number];
+    for (size_t i = 0; i < sizeof(of_ways) / sizeof(of_ways[0]); i++) {
+        const char *at = strstr(of_ways[i].words, "%s");
+        if (strncmp(way->layer, of_ways[i].layer, strlen(of_ways[i].layer)) ||
+            !strstr(way->name, of_ways[i].name))
+            continue;
+        return mw_format("these messages go over %s, where the limit is %.*s%s%s", way->name,
+                         (int)(at - of_ways[i].words), of_ways[i].words, way->name, at + 2);
+    }
+    return mw_format("these messages go over %s", way->name);
+}
+
+static double share_above(const struct mw_finding_input *in, const struct cliff *cliff)
+{
+    uint64_t all = in->exchange->speeds->messages;
+    return all ? (double)cliff->messages / (double)all : 0;
+}
+
+/* `set`: somebody set a parameter that may have put it there. */
+static void report(const struct mw_finding_input *in, const struct cliff *cliff, int set,
                    struct mw_findings *out)
 {
     char *edge = mw_number_bytes((double)mw_class_from(cliff->class));
     char *below = mw_number_seconds(cliff->below), *above = mw_number_seconds(cliff->above);
-    double share = in->exchange->speeds->messages
-                       ? (double)cliff->messages / (double)in->exchange->speeds->messages
-                       : 0;
-    char *part = mw_number_percent(share);
+    char *part = mw_number_percent(share_above(in, cliff));
     struct mw_crowd crowd;
     struct mw_finding *finding = mw_finding_add(
-        out, "size-cliff", MW_WARNING,
+        out, "size-cliff", set ? MW_WARNING : MW_NOTICE,
         mw_format(
             "Time in flight steps from %s to %s (x%.1f) at messages of %s, on %zu of %zu pairs",
             below, above, cliff->above / cliff->below, edge, cliff->pairs, cliff->of));
@@ -122,7 +161,10 @@ static void report(const struct mw_finding_input *in, const struct cliff *cliff,
                         mw_format("%s of all matched messages are just above it (from %s to twice "
                                   "that); below and above it the time is even",
                                   part, edge));
-    cliff_parameters(in, finding);
+    if (!cliff_parameters(in, finding))
+        mw_finding_evidence(finding, mw_text_copy("nobody has set such a limit: it lies where the "
+                                                  "library's own protocols change"));
+    mw_finding_evidence(finding, where_words(in, cliff));
     finding->advice = mw_text_copy(
         "Where the library goes over to another protocol is a parameter: Open MPI's "
         "btl_*_eager_limit, UCX_RNDV_THRESH, MPICH's and others' eager sizes. Move the limit above "
@@ -139,12 +181,13 @@ static void report(const struct mw_finding_input *in, const struct cliff *cliff,
 
 static void find(const struct mw_finding_input *in, struct mw_findings *out)
 {
-    if (!cliff_parameters(in, NULL))
-        return; /* the defaults of MPI libraries make steps, too, and large ones */
+    int set = cliff_parameters(in, NULL);
     for (unsigned first = 3; first + 1 < MW_SIZE_CLASSES; first++) {
         struct cliff cliff = cliff_at(in->exchange->speeds, first);
         if (cliff.pairs && (double)cliff.pairs >= PAIRS_SHARE * (double)cliff.of) {
-            report(in, &cliff, out);
+            /* the defaults of MPI libraries make steps, too, and large ones */
+            if (set || share_above(in, &cliff) >= MUCH)
+                report(in, &cliff, set, out);
             return;
         }
     }

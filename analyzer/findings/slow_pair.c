@@ -10,6 +10,7 @@
 
 #include "analyzer/analysis/speed_groups.h"
 #include "analyzer/base/number.h"
+#include "analyzer/findings/counters.h"
 #include "analyzer/findings/crowd.h"
 #include "analyzer/model/labels.h"
 
@@ -66,7 +67,7 @@ static double concurrency(const struct mw_finding_input *in, int64_t src, int64_
     const struct mw_node_speed *nodes =
         mw_speeds_nodes(in->exchange->speeds, mw_model_rank_node(in->model, src),
                         mw_model_rank_node(in->model, dst));
-    return nodes && nodes->time ? (double)nodes->busy / (double)nodes->time : 1;
+    return nodes && nodes->joint.time ? mw_joint_concurrency(&nodes->joint) : 1;
 }
 
 /* Pairs that share their way with more others than most do are slower by right. */
@@ -161,8 +162,10 @@ static void slow_report(const struct mw_finding_input *in, const struct mw_speed
 {
     struct mw_finding *finding = mw_finding_add(out, "slow-pair", MW_WARNING, title);
     struct mw_crowd crowd;
+    struct mw_slow_pairs pairs;
     size_t shown = 0;
     mw_crowd_begin(&crowd, in->model);
+    mw_slow_pairs_begin(&pairs, in->model);
     for (size_t i = 0; i < judged->count; i++) {
         if (!slow[i])
             continue;
@@ -170,10 +173,12 @@ static void slow_report(const struct mw_finding_input *in, const struct mw_speed
             mw_finding_evidence(finding, pair_words(in->model, judged->at[i], median));
         mw_crowd_add_rank(&crowd, judged->at[i]->src);
         mw_crowd_add_rank(&crowd, judged->at[i]->dst);
+        mw_slow_pairs_add(&pairs, in->model, judged->at[i]->src, judged->at[i]->dst);
     }
     if (shown > 4)
         mw_finding_evidence(finding, mw_format("%zu pairs more", shown - 4));
     mw_finding_evidence(finding, peers_words(in, group));
+    mw_slow_pairs_evidence(&pairs, in->model, finding);
     finding->cost = cost_words(judged, slow, median);
     finding->advice = mw_text_copy(
         "Look at the cable, the port's negotiated speed and error counters, and at which interface "

@@ -36,7 +36,7 @@ static struct mw_exchange *match_messages(const struct mw_analysis *analysis,
 {
     unsigned passes = analysis->model->node_count > 1 ? 2 : 1;
     begin(watch, "matching messages", passes * count_events(analysis->model));
-    return mw_exchange_create(analysis->model, analysis->comms, watch->add);
+    return mw_exchange_create(analysis->model, analysis->comms, analysis->placements, watch->add);
 }
 
 static unsigned with_what_they_need(unsigned parts)
@@ -60,8 +60,6 @@ struct mw_analysis *mw_analysis_build(mw_trace *trace, unsigned parts,
     analysis->comms = mw_comms_create(analysis->model);
     if (parts & MW_ANALYSIS_TALLY)
         analysis->tally = read_events(analysis, watch);
-    if (parts & MW_ANALYSIS_EXCHANGE)
-        analysis->exchange = match_messages(analysis, watch);
     if (parts & MW_ANALYSIS_STUCK)
         analysis->stuck = mw_stuck_create(analysis->tally);
     if (parts & MW_ANALYSIS_SETTINGS) {
@@ -74,6 +72,8 @@ struct mw_analysis *mw_analysis_build(mw_trace *trace, unsigned parts,
     }
     if (parts & MW_ANALYSIS_PLACEMENT)
         analysis->placements = mw_placements_create(analysis->model, analysis->transports);
+    if (parts & MW_ANALYSIS_EXCHANGE)
+        analysis->exchange = match_messages(analysis, watch);
     if (parts & MW_ANALYSIS_FINDINGS)
         analysis->findings = mw_findings_create(&(struct mw_finding_input){
             analysis->model, analysis->tally, analysis->transports, analysis->settings,

@@ -66,7 +66,8 @@ struct mw_clock *mw_clock_build(const struct mw_model *model, const struct mw_co
                                 void (*progress)(uint64_t events))
 {
     struct mw_clock *clock = mw_clock_create(model);
-    struct mw_matching_sink sink = {clock, bound_message, bound_collective};
+    struct mw_matching_sink sink = {
+        .context = clock, .message = bound_message, .collective = bound_collective};
     struct mw_matching_counts counts;
     if (mw_clock_needs_events(clock)) {
         mw_matching_run(model, comms, clock, &sink, &counts, progress);

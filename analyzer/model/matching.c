@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "analyzer/model/collective.h"
 #include "analyzer/model/feed.h"
 #include "analyzer/model/matching_private.h"
 #include "analyzer/model/operation.h"
@@ -160,7 +161,8 @@ static uint32_t half_begin(const struct call *call, const struct mw_event *event
                                 .rank = call->rank,
                                 .start = call->start,
                                 .started = call->end,
-                                .outside = call->party->outside};
+                                .outside = call->party->outside,
+                                .barriers = call->party->barriers};
     half->end.flags = (event->flags & MW_EVENT_SYNC ? MW_HALF_SYNC : 0) |
                       (event->flags & MW_EVENT_ERROR ? MW_HALF_FAILED : 0);
     half->receives = receives;
@@ -228,9 +230,19 @@ static void message_end(const struct call *call, const struct mw_operation *oper
     }
 }
 
+static int is_barrier(const struct call *call, const struct mw_event *event)
+{
+    const struct mw_process *process =
+        mw_trace_process(call->matching->model->trace, call->process);
+    const char *name = mw_process_function_name(process, event->function);
+    return !(event->flags & MW_EVENT_REQUEST) &&
+           mw_collective_of(name)->kind == MW_COLLECTIVE_BARRIER;
+}
+
 static void collective_join(const struct call *call, const struct mw_event *event)
 {
     struct mw_matching *matching = call->matching;
+    call->party->barriers += is_barrier(call, event);
     int64_t comm = mw_comms_find(matching->comms, call->process, event->comm);
     if (comm < 0 || !(event->flags & MW_EVENT_COUNTED))
         return;
@@ -245,6 +257,62 @@ static void collective_join(const struct call *call, const struct mw_event *even
     mw_instances_add(matching, (uint32_t)comm, event, &member);
 }
 
+static struct mw_access_end access_end_of(const struct call *call)
+{
+    return (struct mw_access_end){.process = call->process,
+                                  .rank = call->rank,
+                                  .done = call->end,
+                                  .away = call->party->away,
+                                  .group = call->group};
+}
+
+/* One whose request tells when it is complete waits for that; of what it sends, nothing does. */
+static void access_start(const struct call *call, const struct mw_event *event)
+{
+    const struct mw_party *party = call->party;
+    int64_t peer = peer_of(call, event);
+    if (!is_rank(peer) || event->flags & MW_EVENT_ERROR ||
+        (event->flags & MW_EVENT_REQUEST && !event->bytes))
+        return;
+    struct mw_access access = {event->bytes,   event->bytes_in, call->start,
+                               party->outside, party->away,     party->barriers};
+    mw_accesses_start(call->matching, call->party, event->tag, peer, &access);
+}
+
+/* The end of a request: what it fetched is there, if that was all. */
+static void access_end(const struct call *call, const struct mw_operation *operation)
+{
+    const struct mw_party *party = call->party;
+    int64_t peer =
+        mw_comms_peer(call->matching->comms, call->process, operation->comm, operation->peer);
+    if (!is_rank(peer) || operation->failed || operation->freed || operation->bytes ||
+        !operation->start)
+        return;
+    struct mw_access access = {0,
+                               operation->received,
+                               mw_clock_ns(call->matching->clock, call->process, operation->start),
+                               party->outside,
+                               party->away,
+                               party->barriers};
+    struct mw_access_end end = access_end_of(call);
+    end.waits_only = call->completions == 1;
+    end.mates = 1;
+    end.away += call->start - access.start; /* that it was there all the time is not known */
+    mw_access_complete(call->matching, &end, &access, peer);
+}
+
+static void window_call(const struct call *call, const struct mw_event *event)
+{
+    const struct mw_process *process =
+        mw_trace_process(call->matching->model->trace, call->process);
+    struct mw_access_end end = access_end_of(call);
+    int64_t peer = peer_of(call, event);
+    int known = is_rank(peer) || peer == MW_PEER_ANY || peer == MW_PEER_NONE;
+    if (known && !(event->flags & (MW_EVENT_ERROR | MW_EVENT_PART)))
+        mw_accesses_end(call->matching, call->party,
+                        mw_process_function_name(process, event->function), event->tag, peer, &end);
+}
+
 static void call_dispatch(const struct call *call)
 {
     const struct mw_call_record *record = call->record;
@@ -253,8 +321,14 @@ static void call_dispatch(const struct call *call)
         const struct mw_operation *operation = &call->matching->operations.at[i];
         if (event->kind == MW_EVENT_SEND || event->kind == MW_EVENT_RECV)
             message_start(call, event);
+        else if (event->kind == MW_EVENT_DONE && operation->kind == MW_OPERATION_RMA)
+            access_end(call, operation);
         else if (event->kind == MW_EVENT_DONE)
             message_end(call, operation, event);
+        else if (event->kind == MW_EVENT_RMA)
+            access_start(call, event);
+        else if (event->kind == MW_EVENT_EPOCH)
+            window_call(call, event);
         else if (event->kind == MW_EVENT_COLL)
             collective_join(call, event);
     }
@@ -272,8 +346,12 @@ static void party_moves(struct call *call)
         call->wait = party->polled_since;
     if (event->flags & MW_EVENT_NESTED)
         return;
-    if (party->last_end && call->start > party->last_end)
+    if (party->last_end && call->start > party->last_end) {
         party->outside += call->start - party->last_end;
+        party->away += call->start - party->last_end;
+    }
+    if (event->kind != MW_EVENT_RMA && event->kind != MW_EVENT_EPOCH)
+        party->away += call->end - call->start;
     if (call->end > party->last_end)
         party->last_end = call->end;
     party->polled_since = polls ? call->start : 0;
@@ -339,6 +417,7 @@ static void matching_end(struct mw_matching *matching)
     for (size_t i = 0; i < matching->model->process_count; i++) {
         mw_requests_free(matching->parties[i].requests);
         free(matching->parties[i].posted.at);
+        mw_accesses_free(&matching->parties[i]);
     }
     mw_channels_free(matching);
     mw_instances_free(matching->instances);

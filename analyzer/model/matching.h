@@ -30,7 +30,8 @@ struct mw_end {
     uint64_t group;          /* the same for all that one call completed */
     unsigned mates;          /* of how many messages */
     uint64_t function, site; /* of the call that completed it */
-    int64_t outside;         /* ns that the process had spent outside MPI when it started */
+    int64_t outside;         /* ns that the process had spent outside MPI when it started, */
+    uint64_t barriers;       /* and barriers that it had passed */
 };
 
 struct mw_message {
@@ -63,6 +64,9 @@ struct mw_matching_sink {
     void *context;
     void (*message)(void *context, const struct mw_message *message);
     void (*collective)(void *context, const struct mw_instance *instance);
+    /* The data of an access to a window, by its origin alone, whose process and times both ends
+     * have: it began to move between `start` and `started`. */
+    void (*access)(void *context, const struct mw_message *message);
 };
 
 struct mw_matching_counts {
@@ -74,6 +78,7 @@ struct mw_matching_counts {
     uint64_t uncounted;  /* ends without a running number */
     uint64_t ambiguous;  /* in pairs by chance: concurrent threads, or too many open wildcards */
     uint64_t instances, instances_partial;
+    uint64_t accesses, accesses_left_out; /* to windows; left out: too many were open */
     uint64_t events;
     size_t untimed; /* processes whose times are not known, left out */
 };

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the parts of matching share: halves of messages, the channels in which they meet
- * (matching_channels.c), receives that wait for a wildcard before them (matching_posted.c), and
- * collectives (matching_instances.c). Main thread only.
+ * (matching_channels.c), receives that wait for a wildcard before them (matching_posted.c),
+ * collectives (matching_instances.c), and accesses to windows (matching_accesses.c). Main thread
+ * only.
  */
 #ifndef MW_MODEL_MATCHING_PRIVATE_H
 #define MW_MODEL_MATCHING_PRIVATE_H
 
+#include "analyzer/base/index.h"
 #include "analyzer/base/map.h"
 #include "analyzer/model/matching.h"
 #include "analyzer/model/operation.h"
@@ -44,12 +46,33 @@ struct mw_channel {
     struct mw_side sides[2]; /* sends, receives */
 };
 
+/* An access to a window. */
+struct mw_access {
+    uint64_t out, in; /* bytes to the target, and from it */
+    int64_t start;
+    int64_t outside, away; /* of its process, when it started */
+    uint64_t barriers;
+};
+
+/* Those of a process that are not known to be complete, of one window and target. */
+struct mw_window_accesses {
+    int64_t window, peer;
+    int listed; /* among the open ones */
+    MW_VECTOR(struct mw_access) open;
+};
+
 /* A process on its way through its calls. */
 struct mw_party {
     struct mw_requests *requests;
     MW_VECTOR(uint32_t) posted; /* receives that wait, with the wildcards that they wait for */
     size_t open_wildcards;
     int64_t last_end, outside;
+    uint64_t barriers; /* blocking ones that it passed */
+    int64_t away;      /* ns outside MPI, and in calls that are not on windows */
+    MW_VECTOR(struct mw_window_accesses) windows;
+    struct mw_index window_index;
+    MW_VECTOR(uint32_t) open_windows;        /* those that have open accesses */
+    size_t accesses;                         /* that are open */
     int threads;                             /* several */
     uint64_t polled_thread, polled_function; /* the last call was an unsuccessful poll of */
     int64_t polled_since;                    /* 0: it was not */
@@ -100,6 +123,29 @@ void mw_posted_resolve(struct mw_matching *matching, struct mw_party *party, uin
 /* A send or receive with peer and tag was cancelled; it is freed. */
 void mw_posted_cancel(struct mw_matching *matching, struct mw_party *party, uint32_t half);
 void mw_posted_finish(struct mw_matching *matching, struct mw_party *party);
+
+/* What completes accesses. */
+struct mw_access_end {
+    uint32_t process; /* the origin, */
+    int64_t rank;     /* and its place */
+    int64_t done;
+    int64_t away; /* of the process */
+    uint64_t group;
+    int fetched_only, waits_only; /* as of struct completer */
+    int one_pair;
+    unsigned mates;
+};
+
+void mw_accesses_start(struct mw_matching *matching, struct mw_party *party, int64_t window,
+                       int64_t peer, const struct mw_access *access);
+/* A call on a window, of which the name tells whether it completes anything; peer: negative all.
+ * Mates start at 0. */
+void mw_accesses_end(struct mw_matching *matching, struct mw_party *party, const char *name,
+                     int64_t window, int64_t peer, struct mw_access_end *end);
+/* A single one that is complete. */
+void mw_access_complete(struct mw_matching *matching, const struct mw_access_end *end,
+                        const struct mw_access *access, int64_t peer);
+void mw_accesses_free(struct mw_party *party);
 
 struct mw_instances *mw_instances_create(const struct mw_comms *comms,
                                          const struct mw_clock *clock);

@@ -3,8 +3,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyzer/analysis/placement.h"
 #include "analyzer/analysis/speed_groups.h"
 #include "analyzer/analysis/tally.h"
+#include "analyzer/analysis/transports.h"
 #include "analyzer/model/labels.h"
 #include "analyzer/render/json.h"
 #include "analyzer/render/labels.h"
@@ -73,19 +75,22 @@ static json_t *doc_slices(const struct mw_speed *speed)
 /* One pair and size class. */
 static json_t *doc_speed(const struct mw_model *model, const struct mw_speed *speed)
 {
+    int bound;
+    double in_flight = mw_speed_in_flight(speed, &bound);
     json_t *entry = json_pack(
         "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "src",
         mw_rank_json(model, speed->src), "dst", mw_rank_json(model, speed->dst), "messages",
         mw_json_count(speed->messages), "bytes", mw_json_count(speed->bytes), "warm_up_messages",
         mw_json_count(speed->warm_messages), "certain", mw_json_count(speed->certain), "bounded",
-        mw_json_count(speed->bounded), "in_flight_bytes_s",
-        rate_json(mw_rate_value(&speed->in_flight)), "at_least_bytes_s",
-        rate_json(mw_rate_value(&speed->at_least)), "throughput_bytes_s",
+        mw_json_count(speed->bounded), "in_flight_bytes_s", rate_json(bound ? 0 : in_flight),
+        "at_least_bytes_s", rate_json(mw_rate_value(&speed->at_least)), "throughput_bytes_s",
         rate_json(mw_rate_value(&speed->throughput)), "best_window_bytes_s",
         rate_json(mw_rate_value(&speed->best)), "latency_samples", mw_json_count(speed->latencies),
         "latency_min_s", latency_json(speed->latency_min), "latency_s",
         latency_json(speed->latency_median));
     object_add_class(entry, speed->class);
+    json_object_set_new(entry, "bursts", mw_json_count(speed->bursts));
+    json_object_set_new(entry, "largest_burst_bytes_s", rate_json(mw_rate_value(&speed->largest)));
     json_object_set_new(entry, "fastest_tenth_bytes_s", rate_json(speed->brisk));
     json_object_set_new(entry, "slices_bytes_s", doc_slices(speed));
     json_object_set_new(entry, "latency_p99_s", latency_json(speed->latency_p99));
@@ -123,16 +128,41 @@ static json_t *doc_group(const struct mw_model *model, const struct mw_speed_gro
     return entry;
 }
 
+static json_t *doc_joint(const struct mw_joint *joint)
+{
+    double seconds = (double)joint->time * 1e-9;
+    return json_pack("{s:o, s:o, s:o, s:o, s:o}", "messages", mw_json_count(joint->messages),
+                     "bytes", mw_json_count(joint->bytes), "at_least_bytes_s",
+                     mw_json_real(seconds > 0 ? (double)joint->bytes / seconds : NAN),
+                     "messages_per_s",
+                     mw_json_real(seconds > 0 ? (double)joint->messages / seconds : NAN),
+                     "concurrency", rate_json(mw_joint_concurrency(joint)));
+}
+
 static json_t *doc_node_pair(const struct mw_model *model, const struct mw_node_speed *speed)
 {
-    double seconds = (double)speed->time * 1e-9;
-    return json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "src", mw_json_text(model->nodes[speed->src].host),
-        "dst", mw_json_text(model->nodes[speed->dst].host), "messages",
-        mw_json_count(speed->messages), "bytes", mw_json_count(speed->bytes), "at_least_bytes_s",
-        mw_json_real(seconds > 0 ? (double)speed->bytes / seconds : NAN), "messages_per_s",
-        mw_json_real(seconds > 0 ? (double)speed->messages / seconds : NAN), "concurrency",
-        mw_json_real(speed->time ? (double)speed->busy / (double)speed->time : NAN));
+    json_t *entry = doc_joint(&speed->joint);
+    json_object_set_new(entry, "src", mw_json_text(model->nodes[speed->src].host));
+    json_object_set_new(entry, "dst", mw_json_text(model->nodes[speed->dst].host));
+    return entry;
+}
+
+static json_t *doc_place(const struct mw_placements *placements, const struct mw_place_speed *place)
+{
+    const struct mw_hardware *hardware = placements->hardware[place->node];
+    json_t *entry = json_pack("{s:o, s:o, s:o, s:o}", "host",
+                              mw_json_text(placements->model->nodes[place->node].host), "processes",
+                              mw_json_count(place->processes), "sent", doc_joint(&place->sent),
+                              "received", doc_joint(&place->received));
+    if (place->kind == MW_PLACE_NUMA) {
+        json_object_set_new(entry, "numa",
+                            mw_json_count(hardware->parts[MW_LEVEL_NUMA].at[place->part].number));
+        return entry;
+    }
+    json_object_set_new(entry, "nic", mw_json_take(mw_near_label(hardware, place->nic)));
+    json_object_set_new(entry, "line_rate_bits_s",
+                        mw_json_known_count(place->nic->way ? place->nic->way->speed : 0));
+    return entry;
 }
 
 static json_t *doc_collective(const struct mw_exchange *exchange, const struct mw_coll_speed *speed)
@@ -185,6 +215,18 @@ static json_t *doc_nodes(const struct mw_speeds *speeds, size_t top)
     return listed_json(speeds->nodes.count, listed);
 }
 
+static json_t *doc_places(const struct mw_place_speeds *places, enum mw_place_kind kind, size_t top)
+{
+    size_t total = 0;
+    json_t *listed = json_array();
+    for (size_t i = 0; i < places->all.count; i++) {
+        const struct mw_place_speed *place = &places->all.at[i];
+        if (place->kind == kind && total++ < top)
+            json_array_append_new(listed, doc_place(places->placements, place));
+    }
+    return listed_json(total, listed);
+}
+
 static json_t *doc_collectives(const struct mw_exchange *exchange, size_t top)
 {
     const struct mw_coll_speeds *speeds = exchange->collectives;
@@ -202,7 +244,11 @@ json_t *mw_doc_speeds(const struct mw_exchange *exchange, const struct mw_transp
     for (size_t i = 0; i < groups->all.count; i++)
         json_array_append_new(classes, doc_group(exchange->model, &groups->all.at[i], transports));
     mw_speed_groups_free(groups);
-    return json_pack("{s:o, s:o, s:o, s:o}", "classes", classes, "pairs",
-                     doc_pairs(exchange->speeds, top), "nodes", doc_nodes(exchange->speeds, top),
-                     "collectives", doc_collectives(exchange, top));
+    const struct mw_speeds *speeds = exchange->speeds;
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "classes", classes, "pairs",
+                     doc_pairs(speeds, top), "nodes", doc_nodes(speeds, top), "numa_nodes",
+                     doc_places(speeds->places, MW_PLACE_NUMA, top), "nics",
+                     doc_places(speeds->places, MW_PLACE_NIC, top), "accesses",
+                     doc_pairs(exchange->accesses, top), "collectives",
+                     doc_collectives(exchange, top));
 }

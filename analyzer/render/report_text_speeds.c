@@ -13,6 +13,8 @@
 
 #define CLASSES_SHOWN     24
 #define COLLECTIVES_SHOWN 12
+#define PLACES_SHOWN      16
+#define ACCESSES_SHOWN    12
 
 /* "2.30 of 25.0 GB/s (0-1)": the best pair of a class. */
 static char *best_text(const json_t *class)
@@ -110,6 +112,90 @@ static void text_collectives(const json_t *speeds, FILE *out)
                  shown < COLLECTIVES_SHOWN ? shown : COLLECTIVES_SHOWN, "entries");
 }
 
+/* "2.30 of 25.0 GB/s": at least, while something was on the way. */
+static char *joint_rate_text(const json_t *place, const char *way)
+{
+    double rate = mw_json_real_of(json_object_get(place, way), "at_least_bytes_s");
+    double line = mw_json_count_of(place, "line_rate_bits_s") / 8;
+    return line > 0 && rate > 0 ? mw_number_rate_of(rate, line) : mw_number_rate(rate);
+}
+
+static void place_row(struct mw_table *table, const json_t *place)
+{
+    static const char *const ways[] = {"sent", "received"};
+    const char *nic = mw_json_string(place, "nic");
+    mw_table_row(table);
+    mw_table_text(table, mw_json_string(place, "host"));
+    mw_table_cell(table, json_object_get(place, "nic")
+                             ? mw_text_copy(nic)
+                             : mw_format("NUMA %.0f", mw_json_count_of(place, "numa")));
+    mw_table_cell(table, mw_number_count(mw_json_count_of(place, "processes")));
+    for (size_t i = 0; i < 2; i++) {
+        const json_t *joint = json_object_get(place, ways[i]);
+        mw_table_cell(table, mw_number_bytes(mw_json_count_of(joint, "bytes")));
+        mw_table_cell(table, joint_rate_text(place, ways[i]));
+        mw_table_cell(table, mw_number_count(round(mw_json_real_of(joint, "messages_per_s"))));
+        mw_table_cell(table, mw_format("%.1f", mw_json_count_of(joint, "concurrency")));
+    }
+}
+
+/* Network cards, and NUMA nodes where there are several. */
+static void text_places(const json_t *speeds, FILE *out)
+{
+    static const char *const columns[] = {"node",      "place",     ">ranks",   ">sent",
+                                          ">at least", ">a second", ">at once", ">received",
+                                          ">at least", ">a second", ">at once"};
+    const json_t *nics = json_object_get(json_object_get(speeds, "nics"), "listed");
+    const json_t *numas = json_object_get(json_object_get(speeds, "numa_nodes"), "listed");
+    size_t shown = 0, cards = json_array_size(nics);
+    size_t total = cards + (json_array_size(numas) > 1 ? json_array_size(numas) : 0);
+    if (!total)
+        return;
+    struct mw_table *table = mw_table_create();
+    for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
+        mw_table_column(table, columns[i]);
+    mw_text_heading(out, "Messages of network cards and NUMA nodes together");
+    for (; shown < total && shown < PLACES_SHOWN; shown++)
+        place_row(table, shown < cards ? json_array_get(nics, shown)
+                                       : json_array_get(numas, shown - cards));
+    mw_table_print(table, out);
+    mw_text_more(out, (double)total, shown, "places");
+}
+
+static void access_row(struct mw_table *table, const json_t *pair)
+{
+    char *src = mw_rank_text(pair, "src"), *dst = mw_rank_text(pair, "dst");
+    mw_table_row(table);
+    mw_table_cell(table, mw_format("%s to %s", src, dst));
+    mw_table_cell(table, mw_number_bytes(mw_json_count_of(pair, "from")));
+    mw_table_cell(table, mw_number_count(mw_json_count_of(pair, "messages") +
+                                         mw_json_count_of(pair, "warm_up_messages")));
+    mw_table_cell(table, mw_number_rate(mw_json_real_of(pair, "in_flight_bytes_s")));
+    mw_table_cell(table, mw_number_rate(mw_json_real_of(pair, "at_least_bytes_s")));
+    mw_table_cell(table, mw_number_rate(mw_json_real_of(pair, "throughput_bytes_s")));
+    free(dst);
+    free(src);
+}
+
+static void text_accesses(const json_t *speeds, FILE *out)
+{
+    static const char *const columns[] = {"pair",       ">from",     ">accesses",
+                                          ">in flight", ">at least", ">throughput"};
+    const json_t *section = json_object_get(speeds, "accesses");
+    const json_t *listed = json_object_get(section, "listed");
+    size_t shown = 0, known = json_array_size(listed);
+    if (!known)
+        return;
+    struct mw_table *table = mw_table_create();
+    for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
+        mw_table_column(table, columns[i]);
+    mw_text_heading(out, "Speeds of one-sided accesses");
+    for (; shown < known && shown < ACCESSES_SHOWN; shown++)
+        access_row(table, json_array_get(listed, shown));
+    mw_table_print(table, out);
+    mw_text_more(out, mw_json_count_of(section, "total"), shown, "pairs and sizes");
+}
+
 /* How well the clocks of several nodes are known, where that matters. */
 static void text_clock_error(const json_t *clocks, FILE *out)
 {
@@ -165,5 +251,7 @@ void mw_text_speeds(const json_t *report, FILE *out)
         text_clock_error(clocks, out);
     }
     text_doubts(clocks, out);
+    text_places(speeds, out);
+    text_accesses(speeds, out);
     text_collectives(speeds, out);
 }

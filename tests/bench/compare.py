@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # Well-known benchmarks with and without the library: same results, and matrices that equal what
-# they are known to send. They are not part of this repository: MPIWATCH_BENCH names a folder that
-# holds openmpi/bin and mpich/bin with osu_*, IMB-MPI1, lulesh2.0 and xhpcg; without it the tests
-# skip.
+# they are known to send.
 """Benchmarks under the library."""
 
 import glob
@@ -13,19 +11,10 @@ import shutil
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e"))
-from harness import Skip, check, main, mpi_test, same  # noqa: E402
+from benchmark import binary  # noqa: E402
+from harness import check, main, mpi_test, same  # noqa: E402
 from matrices import by_command, decoded, monitoring  # noqa: E402
 from trace import Trace  # noqa: E402
-
-
-def binary(mpi, name):
-    bench = os.environ.get("MPIWATCH_BENCH")
-    if not bench:
-        raise Skip("MPIWATCH_BENCH is not set")
-    path = os.path.join(bench, mpi.name, "bin", name)
-    if not os.path.exists(path):
-        raise Skip("no %s in MPIWATCH_BENCH" % name)
-    return path
 
 
 def both(mpi, ranks, argv, folder, stable):

@@ -68,6 +68,14 @@ class Rank(b.Process):
             self.done(request, flags=w.STATUS | w.PART, bytes_in=size, start=start, end=end)
         self.call("MPI_Waitall", start, end)
 
+    def access(self, name, peer, start, end, out=0, back=0, window=0, flags=0, **fields):
+        return self.event(w.RMA, name, comm=WORLD, peer=peer, tag=window, bytes=out, bytes_in=back, start=start, end=end,
+                          flags=flags, **fields)
+
+    def window(self, name, start, end, peer=-1, window=0, **fields):
+        """A call that opens, closes or orders accesses; peer -1: to all."""
+        return self.event(w.EPOCH, name, comm=WORLD, peer=peer, tag=window, start=start, end=end, **fields)
+
     def all(self, name, start, end, **fields):
         return self.coll(name, start, end, self.number("coll"), **fields)
 

@@ -2,9 +2,11 @@
 """What is measured of messages, as the command shows it: matrices of speeds and waits, the report, mpiwatch waits."""
 
 import build_trace as b
+import fabric_jobs as f
+import placed_jobs as p
 from build_trace import job
 from cli import CliTest, main
-from counted import ranks
+from counted import Rank, ranks
 
 WARM = 4
 
@@ -62,7 +64,8 @@ class Measured(CliTest):
         self.assertEqual([(c["src"], c["value"]) for c in cells], [("node1", moved * 10**9 // time)])
 
     def test_wrong_usage(self):
-        for options in (("-m", "latency", "-b", "node"), ("-m", "wait", "-k", "rma"), ("--size", "1-2"),
+        for options in (("-m", "latency", "-b", "node"), ("-m", "wait", "-k", "rma"), ("-m", "latency", "-k", "rma"),
+                        ("-m", "bandwidth", "-k", "p2p,rma"), ("--size", "1-2"),
                         ("-m", "latency", "--size", "x"), ("-m", "latency", "--size", "2-1"),
                         ("-m", "latency", "--size", "1T"), ("-m", "latency", "--size", "")):
             self.run_cli("matrix", *options, self.trace, code=129)
@@ -91,6 +94,64 @@ class Measured(CliTest):
         self.assertIn("600 us", shown)
         self.run_cli("waits", code=129)
         self.run_cli("waits", "-f", "csv", self.trace, code=129)
+
+
+class Accesses(CliTest):
+    def test_matrix_and_report(self):
+        zero, one = ranks(2)
+        for n in range(WARM + 10):
+            at = 10000 * (n + 1)
+            zero.access("MPI_Put", 1, at, at + 1000, out=65536)
+            zero.window("MPI_Win_flush", at + 1000, at + 2000, peer=1)
+            one.access("MPI_Get", 0, at, at + 1000, back=4096)
+            one.window("MPI_Win_flush", at + 4000, at + 5000, peer=0)
+        trace = b.write(self.path("job.mpiw"), job(), zero, one)
+        kind = ("-k", "rma", "-m")
+        self.assertEqual(self.matrix(trace, *kind, "bandwidth", "-s", "64K"), {("0", "1"): 32768000000})
+        self.assertEqual(self.matrix(trace, *kind, "throughput", "-s", "4K"), {("0", "1"): 14 * 4096 * 10**9 // 135000})
+        cells = self.run_cli("matrix", *kind, "bandwidth", "-s", "4K", "-f", "json", trace).json()["cells"]
+        self.assertEqual([(c["value"], c["bound"]) for c in cells], [(819200000, True)])
+        self.assertEqual(self.matrix(trace, "-m", "bandwidth"), {})
+        listed = self.run_cli("report", "-f", "json", trace).json()["speeds"]["accesses"]["listed"]
+        self.assertEqual([(s["src"], s["dst"], s["from"], s["certain"], s["bounded"]) for s in listed],
+                         [(0, 1, 65536, 10, 0), (0, 1, 4096, 0, 10)])
+        self.assertIn("0 to 1 64.0 KiB       14 32.8 GB/s 32.8 GB/s", self.run_cli("report", trace).out)
+
+
+class Places(CliTest):
+    def test_cards_and_numa_nodes(self):
+        """Ranks 0, 1 on NUMA nodes 0 and 1 of node1, 2 and 3 likewise on node2; 0 and 1 send to both at a time."""
+        machine = p.MACHINES["flat"]
+        four = [Rank(n, 4, host="node%d" % (1 + n // 2)) for n in range(4)]
+        p.bound(four, machine, lambda rank: p.one_a_numa(machine)(rank % 2))
+        for n in range(20):
+            at = 1000000 * (n + 1)
+            for src, dst in ((0, 2), (1, 3)):
+                four[dst].take(src, 100000, at, at + 100000 * (1 + src))
+                four[src].to(dst, 100000, at, at + 50000)
+                for there, back, ping in ((dst, src, at + 500000), (src, dst, at + 600000)):  # tie the clocks
+                    four[back].take(there, 8, ping, ping + 1000)
+                    four[there].to(back, 8, ping, ping + 100)
+            four[1].take(0, 1000, at + 700000, at + 701000)
+            four[0].to(1, 1000, at + 700000, at + 700500)
+        f.fabric(four, {(0, 2): 2100000, (1, 3): 2100000, (2, 0): 200, (3, 1): 200}, provider="verbs;ofi_rxm", domain="mlx5_0", speed=f.SLINGSHOT)
+        trace = b.write(self.path("job.mpiw"), job(), *four)
+        speeds = self.run_cli("report", "-f", "json", trace).json()["speeds"]
+        numas = {(s["host"], s["numa"]): s for s in speeds["numa_nodes"]["listed"]}
+        self.assertEqual(sorted(numas), [("node1", 0), ("node1", 1), ("node2", 0), ("node2", 1)])
+        self.assertEqual([numas["node1", n]["sent"]["bytes"] for n in (0, 1)], [20 * 101008, 20 * 100008])
+        self.assertEqual(numas["node1", 1]["received"]["messages"], 40)
+        nics = {s["host"]: s for s in speeds["nics"]["listed"]}
+        sent = nics["node1"]["sent"]
+        self.assertEqual((nics["node1"]["nic"], nics["node1"]["processes"], nics["node1"]["line_rate_bits_s"]),
+                         ("mlx5_0", 2, f.SLINGSHOT))
+        self.assertEqual((sent["bytes"], sent["messages"]), (40 * 100008, 80))  # not what stays on the node
+        # 200 us of each ms something is on its way, for the half of it two messages
+        self.assertLess(abs(sent["at_least_bytes_s"] / 1e9 - 1), 0.05)
+        self.assertLess(abs(sent["concurrency"] - 1.5), 0.05)
+        self.assertLess(abs(sent["messages_per_s"] / 20000 - 1), 0.05)
+        self.assertEqual(nics["node2"]["received"]["bytes"], 40 * 100008)
+        self.assertIn("mlx5_0", self.run_cli("report", trace).out.split("NUMA nodes together")[1])
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Findings that rest on measured messages: each fires on what it is for, and is silent on neighbours."""
 
+import build_trace as b
 import placed_jobs
 from cli import main
 from counted import ranks
-from fabric_jobs import facts
+from fabric_jobs import facts, port
 from machines import MACHINES
 from test_findings import Findings
 
@@ -52,6 +53,17 @@ class SlowPairs(Findings):
                                      lambda src, dst, n: 1000000 if src == 2 else 100000), "slow-pair", "warning")
         self.says(finding, "Everything that n3 sends", "3 pairs", "2 -> 0: 262 MB/s, its peers' median is 2.62 GB/s",
                   "in the whole run", "other node")
+
+    def test_counters_beside_it(self):
+        job = self.job(["n1", "n2", "n3", "n4"], lambda src, dst, n: 1000000 if src == 2 else 100000)
+        for rank in job:
+            ends = ("10.0.0.%d" % (rank.rank + 1), 4000), ("10.0.0.%d" % ((rank.rank + 1) % 4 + 1), 5000)
+            for when, time, again in ((1, 2000, 5), (3, 8 * SECOND, 925 if rank.rank == 2 else 5 + rank.rank)):
+                rank.sockets(when, time, [b.connection(*ends, sent=time, retransmits=again, interface="eth0")])
+                rank.ports(when, time, [{**port("eth0", "net", 10**10), "sent": time, "errors": when * (rank.rank == 2)}])
+        finding = self.only(job, "slow-pair", "warning")
+        self.says(finding, "TCP segments that a slow sender sent again: at most 920; of the other ranks at most 3",
+                  "port eth0 of n3: 2 errors more")
 
     def test_of_three_nodes(self):
         findings = self.found(self.job(["n1", "n2", "n3"], lambda src, dst, n: 1000000 if 2 in (src, dst) else 100000))
@@ -199,6 +211,14 @@ class Cliffs(Findings):
         self.says(finding, "at messages of 4.00 KiB, on 2 of 2 pairs", "x8.", "of all matched messages",
                   "OMPI_MCA_btl_vader_eager_limit=4096 (/etc/openmpi.conf:7)")
         self.none(self.job(steps))  # a default's
+
+    def test_a_default_that_much_is_above(self):
+        """Nobody set anything, and most messages are just above the step: worth knowing, and called what it is."""
+        def steps(size):
+            return (1000 if size < 4096 else 10000) + size // 10
+        finding = self.only(self.job(steps, sizes=(1024, 2048) + (4096,) * 4), "size-cliff", "notice")
+        self.says(finding, "at messages of 4.00 KiB, on 2 of 2 pairs", "65.6 % of all matched messages",
+                  "nobody has set such a limit", "which transport the messages took is not known")
 
     def test_what_is_even(self):
         self.none(self.limited(lambda size: 1000 + size))

@@ -9,17 +9,21 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 
-from harness import SOURCE, Failure, Skip, check, command, main, mpi_test, note, same, setting, test
+from harness import SOURCE, check, command, main, mpi_test, same, setting, test
 from mpi import OPENMPI
 from nodes import Nodes
+from quiet import again
 
-BYTES, WINDOWS = 1 << 18, 100
+BYTES, WINDOWS, HOURS = 1 << 18, 100, 3 * 3600
+# Over the network that the test nodes have, and kind to each other where there are fewer processors than ranks.
+OVER_TCP = {"openmpi": (["--mca", "pml", "ob1", "--mca", "btl", "tcp,self", "--mca", "btl_tcp_if_include", "eth0",
+                         "--mca", "mpi_yield_when_idle", "1"], {}),
+            "mpich": ([], {"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "eth0"})}
 RECEIVER = """
 import socket
 server = socket.socket()
-server.bind(("10.77.0.1", 5555))
+server.bind(("10.77.0.%d", 5555))
 server.listen(1)
 print("ready", flush=True)
 peer = server.accept()[0]
@@ -28,7 +32,7 @@ while peer.recv(1 << 16):
 """
 SENDER = """
 import socket, time
-peer = socket.create_connection(("10.77.0.1", 5555))
+peer = socket.create_connection(("10.77.0.%d", 5555))
 block, total = b"x" * 65536, %d
 start = time.monotonic()
 for _ in range(total // len(block)):
@@ -62,38 +66,6 @@ def printed(job):
     return {(int(line[0]), int(line[1])): float(line[2]) for line in lines if len(line) == 4}
 
 
-def used():
-    """The share of the processors' time that somebody used in the last half second."""
-    def read():
-        with open("/proc/stat") as file:
-            times = [int(word) for word in file.readline().split()[1:]]
-        return sum(times), times[3] + times[4]
-    total, idle = read()
-    time.sleep(0.5)
-    now, rests = read()
-    return 1 - (rests - idle) / max(1, now - total)
-
-
-def again(body, times=3):
-    """A busy machine takes the processor away from a rank that has nothing to wait for: what it did to a run it does
-    not do to each. Where others were busy before or after each run that failed, nothing can be measured."""
-    quiet = 0
-    for left in range(times - 1, -1, -1):
-        before = used()
-        try:
-            return body()
-        except Failure as problem:
-            note("once more: %s" % problem)
-            others = max(before, used())
-            quiet += others < 0.1
-            if left:
-                continue
-            if not quiet:
-                raise Skip("the machine is too busy to measure: %.0f %% are used" % (100 * others))
-            raise
-    return None
-
-
 @mpi_test
 def pairs_against_the_program(mpi, folder):
     """Throughput as the program printed it; nothing in flight is slower; every message is matched."""
@@ -117,6 +89,23 @@ def pairs_against_the_program(mpi, folder):
 
 
 @mpi_test
+def accesses_to_windows(mpi, folder):
+    """Each rank puts 200 times 4,000 bytes to its right and gets 100 times as much, in two windows: 4,000 bytes are one
+    class, and no figure is faster than any memory or slower than the whole program."""
+    job, trace = mpi.record(2, [mpi.build("onesided.c")], folder)
+    job.expect(0)
+    took = max(1e-6, job.seconds)
+    for metric in ("throughput", "bandwidth"):
+        cells = shown(folder, trace, "matrix", "--kind", "rma", "--metric", metric)["cells"]
+        same([(c["src"], c["dst"]) for c in cells], [(0, 1), (1, 0)], "pairs")
+        check(all(2 * 300 * 4000 / took < c["value"] < 1e12 for c in cells), metric, cells)
+    for entry in shown(folder, trace, "report")["speeds"]["accesses"]["listed"]:
+        same(entry["messages"] + entry["warm_up_messages"], 600, "accesses")
+        same(entry["from"], 2048, "size class")
+        check(entry["at_least_bytes_s"] is None or entry["throughput_bytes_s"] is not None, entry)
+
+
+@mpi_test
 def a_late_rank_by_construction(mpi, folder):
     """What the others wait is what the late rank computed."""
     program = example(mpi, "late")
@@ -135,13 +124,13 @@ def a_late_rank_by_construction(mpi, folder):
     again(run, 5)
 
 
-def raw_rate(nodes, number, folder, total=32 << 20):
-    """Bytes per second of a plain socket from a node to node 1."""
+def raw_rate(nodes, number, to, folder, total=32 << 20):
+    """Bytes per second of a plain socket from a node to another."""
     paths = [os.path.join(folder, name) for name in ("receiver.py", "sender.py")]
-    for path, text in zip(paths, (RECEIVER, SENDER % total)):
+    for path, text in zip(paths, (RECEIVER % to, SENDER % (to, total))):
         with open(path, "w") as file:
             file.write(text)
-    receiver = subprocess.Popen(nodes.on(1, [sys.executable, paths[0]]), stdout=subprocess.PIPE)
+    receiver = subprocess.Popen(nodes.on(to, [sys.executable, paths[0]]), stdout=subprocess.PIPE)
     try:
         receiver.stdout.readline()
         sender = command(nodes.on(number, [sys.executable, paths[1]]), folder).expect(0)
@@ -156,13 +145,12 @@ def a_limited_link_is_the_slow_one(folder):
     """Of three nodes one sends at 100 Mbit/s: the matrix shows what a socket gets over that link, the finding names
     the node, and no other."""
     program = example(OPENMPI, "pairs")
-    options = ["--mca", "pml", "ob1", "--mca", "btl", "tcp,self", "--mca", "btl_tcp_if_include", "eth0",
-               "--mca", "mpi_yield_when_idle", "1"]  # three ranks, perhaps two processors
+    options = OVER_TCP["openmpi"][0]
     trace = os.path.join(folder, "job.mpiw")
 
     def run(nodes):
         shutil.rmtree(trace, ignore_errors=True)
-        raw = raw_rate(nodes, 3, folder)
+        raw = raw_rate(nodes, 3, 1, folder)
         nodes.record(OPENMPI, 3, [program, "alone", BYTES, 6], trace, *options).expect(0)
         report = shown(folder, trace, "report")
         check(all(node["synchronised"] for node in report["clocks"]["nodes"]), report["clocks"])
@@ -177,6 +165,89 @@ def a_limited_link_is_the_slow_one(folder):
     with Nodes(3, folder) as nodes:
         nodes.rate(3, "100mbit")
         again(lambda: run(nodes))
+
+
+@test
+def links_as_a_socket_sees_them(folder):
+    """Links of 100, 400 and 800 Mbit/s: each direction is what a socket gets over it."""
+    program = example(OPENMPI, "pairs")
+    trace = os.path.join(folder, "job.mpiw")
+
+    def run(nodes, rates):
+        for number, rate in rates.items():
+            nodes.rate(number, rate)
+        shutil.rmtree(trace, ignore_errors=True)
+        raw = {(0, 1): raw_rate(nodes, 1, 2, folder), (1, 0): raw_rate(nodes, 2, 1, folder)}
+        nodes.record(OPENMPI, 2, [program, "alone", BYTES, 12], trace, *OVER_TCP["openmpi"][0]).expect(0)
+        seen = matrix(folder, trace, "bandwidth", BYTES)
+        same(sorted(seen), [(0, 1), (1, 0)], "pairs")
+        for pair, value in seen.items():
+            check(abs(value / raw[pair] - 1) < 0.05, pair, value, "a socket", raw[pair])
+
+    with Nodes(2, folder) as nodes:
+        again(lambda: run(nodes, {1: "100mbit", 2: "400mbit"}))
+        again(lambda: run(nodes, {1: "800mbit", 2: "400mbit"}))
+
+
+@mpi_test
+def computing_between_post_and_wait(mpi, folder):
+    """Messages that nobody waited for are no slow ones."""
+    program = mpi.build("overlap.c")
+    for bytes_ in (65536, 1 << 20):
+        shutil.rmtree(os.path.join(folder, "job.mpiw"), ignore_errors=True)
+        job, trace = mpi.record(4, [program, 100, bytes_, 300], folder, env={"OMPI_MCA_mpi_yield_when_idle": "1"})
+        job.expect(0)
+        report = shown(folder, trace, "report")
+        check(report["clocks"]["matching"]["messages"] == 800, report["clocks"]["matching"])
+        found = [f["title"] for f in report["findings"] if f["id"] in ("slow-pair", "asymmetric-pair", "size-cliff")]
+        same(found, [], "findings at %d bytes" % bytes_)
+
+
+def ahead_by(folder, trace):
+    """By how many seconds the clock of rank 1's events is ahead of rank 0's, beside CLOCK_REALTIME."""
+    lines = command([setting("MW_CLI"), "dump", "-f", "json", trace], folder).expect(0).stdout.splitlines()
+    clocks = [line for line in map(json.loads, lines) if line["type"] == "clock"]
+    since = {line["rank"]: line["time"] - line["real_ns"] for line in clocks}
+    return (since[1] - since[0]) * 1e-9
+
+
+@mpi_test
+def a_clock_that_is_hours_ahead(mpi, folder):
+    """One node's CLOCK_MONOTONIC, which times are taken from: amounts, speeds and waits are what the programs say, as
+    without, and the true difference of the clocks, which is none where CLOCK_REALTIME is one, is within the error."""
+    pairs, late = example(mpi, "pairs"), example(mpi, "late")
+    options, env = OVER_TCP[mpi.name]
+    env = dict(env, MPIWATCH_CLOCK="monotonic")
+
+    def clocks(report):
+        same([node["synchronised"] for node in report["clocks"]["nodes"]], [True, True], "synchronised")
+        same(report["clocks"]["violations"], 0, "violations")
+        for node in report["clocks"]["nodes"]:
+            check(abs(node["correction_s"]) <= node["error_s"] + 20e-6, "error", node)
+
+    def run(nodes, name, ahead):
+        trace = os.path.join(folder, name + ".mpiw")
+        shutil.rmtree(trace, ignore_errors=True)
+        job = nodes.record(mpi, 2, [pairs, "alone", BYTES, 20], trace, *options, env=env).expect(0)
+        clocks(shown(folder, trace, "report"))
+        seen, told = matrix(folder, trace, "throughput", BYTES), printed(job)
+        same(sorted(seen), [(0, 1), (1, 0)], "pairs")
+        for pair, value in seen.items():
+            check(abs(value / told[pair] - 1) < 0.05, pair, "throughput", value, "printed", told[pair])
+        moved = matrix(folder, trace, "bytes")
+        check(abs(ahead_by(folder, trace) - ahead) < 1, "ahead by", ahead_by(folder, trace), "not", ahead)
+        shutil.rmtree(trace)
+        job = nodes.record(mpi, 2, [late, 1, 20, 30], trace, *options, env=env).expect(0)
+        clocks(shown(folder, trace, "report"))
+        ranks = {r["rank"]: r for r in shown(folder, trace, "waits")["waits"]["ranks"]["listed"]}
+        waited, computed = ranks[0]["by_kind"]["wait_at_barrier"]["time_s"], float(job.stdout)
+        check(abs(waited / computed - 1) < 0.03, "waited", waited, "computed", computed)
+        return moved
+
+    with Nodes(2, folder) as nodes:
+        usual = again(lambda: run(nodes, "usual", 0))
+        nodes.ahead(2, HOURS)
+        same(again(lambda: run(nodes, "ahead", HOURS)), usual, "bytes by pair")
 
 
 @mpi_test(only="openmpi")

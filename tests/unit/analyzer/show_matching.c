@@ -93,7 +93,8 @@ int main(int argc, char **argv)
     struct mw_comms *comms = mw_comms_create(model);
     struct mw_clock *clock = mw_clock_build(model, comms, NULL);
     struct shown shown = {clock, json_array(), json_array()};
-    struct mw_matching_sink sink = {&shown, show_message, show_instance};
+    struct mw_matching_sink sink = {
+        .context = &shown, .message = show_message, .collective = show_instance};
     struct mw_matching_counts counts;
     mw_matching_run(model, comms, clock, &sink, &counts, NULL);
     json_t *all =

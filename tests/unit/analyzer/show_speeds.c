@@ -13,6 +13,14 @@ static json_t *show_rate(const struct mw_rate *rate)
     return json_pack("[I I]", (json_int_t)rate->bytes, (json_int_t)rate->time);
 }
 
+/* What is shown for the bandwidth in flight, bytes per second, and whether it is a bound. */
+static json_t *show_in_flight(const struct mw_speed *speed)
+{
+    int bound;
+    json_int_t value = (json_int_t)mw_speed_in_flight(speed, &bound);
+    return json_pack("[I i]", value, bound);
+}
+
 static json_t *show_slices(const struct mw_speed *speed)
 {
     json_t *list = json_array();
@@ -28,14 +36,15 @@ static json_t *show_speeds(const struct mw_speeds *speeds)
         const struct mw_speed *at = &speeds->all.at[i];
         json_array_append_new(
             list,
-            json_pack("{sI sI si sI sI sI so sI sI so so so sI so sI sI sI sI sf so}", "src",
+            json_pack("{sI sI si sI sI sI so sI sI so so so so sI so so sI sI sI sI sf so}", "src",
                       (json_int_t)at->src, "dst", (json_int_t)at->dst, "class", (int)at->class,
                       "messages", (json_int_t)at->messages, "bytes", (json_int_t)at->bytes,
                       "warm_messages", (json_int_t)at->warm_messages, "warm", show_rate(&at->warm),
                       "certain", (json_int_t)at->certain, "bounded", (json_int_t)at->bounded,
                       "in_flight", show_rate(&at->in_flight), "at_least", show_rate(&at->at_least),
-                      "throughput", show_rate(&at->throughput), "bursts", (json_int_t)at->bursts,
-                      "best", show_rate(&at->best), "latencies", (json_int_t)at->latencies, "min",
+                      "shown", show_in_flight(at), "throughput", show_rate(&at->throughput),
+                      "bursts", (json_int_t)at->bursts, "largest", show_rate(&at->largest), "best",
+                      show_rate(&at->best), "latencies", (json_int_t)at->latencies, "min",
                       (json_int_t)at->latency_min, "median", (json_int_t)at->latency_median, "p99",
                       (json_int_t)at->latency_p99, "error", at->error, "slices", show_slices(at)));
     }
@@ -47,9 +56,10 @@ static json_t *show_nodes(const struct mw_speeds *speeds)
     json_t *list = json_array();
     for (size_t i = 0; i < speeds->nodes.count; i++) {
         const struct mw_node_speed *at = &speeds->nodes.at[i];
-        json_array_append_new(list, json_pack("[i i I I I I]", (int)at->src, (int)at->dst,
-                                              (json_int_t)at->messages, (json_int_t)at->bytes,
-                                              (json_int_t)at->time, (json_int_t)at->busy));
+        json_array_append_new(list,
+                              json_pack("[i i I I I I]", (int)at->src, (int)at->dst,
+                                        (json_int_t)at->joint.messages, (json_int_t)at->joint.bytes,
+                                        (json_int_t)at->joint.time, (json_int_t)at->joint.busy));
     }
     return list;
 }
@@ -110,10 +120,11 @@ int main(int argc, char **argv)
         return 1;
     struct mw_model *model = mw_model_create(trace);
     struct mw_comms *comms = mw_comms_create(model);
-    struct mw_exchange *exchange = mw_exchange_create(model, comms, NULL);
+    struct mw_exchange *exchange = mw_exchange_create(model, comms, NULL, NULL);
     const struct mw_speeds *speeds = exchange->speeds;
     json_t *all = json_pack(
-        "{so so so so sI sI sI sI}", "speeds", show_speeds(speeds), "nodes", show_nodes(speeds),
+        "{so so so so so sI sI sI sI}", "speeds", show_speeds(speeds), "accesses",
+        show_speeds(exchange->accesses), "nodes", show_nodes(speeds),
         "collectives", show_collectives(exchange->collectives), "waits",
         show_waits(exchange->waits), "violations", (json_int_t)speeds->violations, "unsynchronised",
         (json_int_t)speeds->unsynchronised, "unusable", (json_int_t)speeds->unusable, "matched",

@@ -160,6 +160,33 @@ class Speeds(ExchangeTest):
         self.exchange(zero, one)
         self.assert_speed((0, 1, 10), bursts=3, throughput=[8000, 370 + 2 * 1400])
 
+    def test_a_barrier_of_both_ends_a_burst(self):
+        """As a benchmark's turns that it does not count end; one that only one of them enters ends nothing."""
+        zero, one, two = ranks(3)
+        self.warm_up(zero, one)
+        for n in range(6):
+            at = 10000 * (n + 1)
+            one.take(0, 1000, at, at + 600)
+            zero.to(1, 1000, at + 200, at + 500)
+            for rank in {0: (zero, one, two), 3: (zero,)}.get(n, ()):
+                rank.all("MPI_Barrier", at + 1000, at + 1100, size=0)
+        self.exchange(zero, one, two)
+        self.assert_speed((0, 1, 10), bursts=2, throughput=[10000, 10600 - 2010 + 40400], largest=[5000, 40400])
+
+    def test_slow_certain_samples_beside_fast_others(self):
+        """What all messages reached at least says more than the few of which somebody waited for each."""
+        zero, one = ranks(2)
+        self.warm_up(zero, one)
+        one.take(0, 1000, 10000, 60000)
+        zero.to(1, 1000, 11000, 60000)
+        for n in range(20):
+            at = 100000 + 1000 * n
+            zero.to(1, 1000, at, at + 10)
+            one.take(0, 1000, at + 100, at + 150)
+        self.exchange(zero, one)
+        self.assert_speed((0, 1, 10), certain=1, bounded=20, in_flight=[1000, 49000], at_least=[21000, 49000 + 20 * 150],
+                          shown=[403846153, 1])
+
     def test_waiting_in_mpi_is_no_pause(self):
         """A rank that is kept in a call, by another or by the machine, has not paused."""
         zero, one = ranks(2)
@@ -227,6 +254,84 @@ class Speeds(ExchangeTest):
                 self.assertEqual(shown[0][key][name], shown[1][key][name])
             for name in ("in_flight", "throughput"):
                 self.assertLess(abs(shown[0][key][name][1] - shown[1][key][name][1]), 60)
+
+
+class Accesses(ExchangeTest):
+    def accesses(self, *ranks_):
+        self.exchange(*ranks_)
+        return {(s["src"], s["dst"], s["class"]): s for s in self.shown["accesses"]}
+
+    def assert_access(self, found, **expected):
+        self.assertEqual({name: found[name] for name in expected}, expected)
+
+    def test_until_the_flush(self):
+        """From the access to the end of the flush, which came at once: certain. Others to the same window go on."""
+        zero, one, two = ranks(3)
+        for n in range(WARM + 5):
+            at = 10000 * (n + 1)
+            zero.access("MPI_Put", 1, at, at + 1000, out=4096)
+            zero.window("MPI_Win_flush", at + 1010, at + 2000, peer=1)
+            zero.access("MPI_Put", 2, at + 3000, at + 3100, out=4096)
+        zero.window("MPI_Win_flush_all", 200000, 200500)
+        found = self.accesses(zero, one, two)
+        self.assertEqual(sorted(found), [(0, 1, 13), (0, 2, 13)])
+        self.assert_access(found[0, 1, 13], messages=5, certain=5, in_flight=[5 * 4096, 5 * 2000],
+                           at_least=[5 * 4096, 5 * 2000], throughput=[9 * 4096, 82000], warm_messages=4)
+        # the warm-up is what one call completed together: all
+        self.assert_access(found[0, 2, 13], messages=0, warm_messages=9, throughput=[9 * 4096, 200500 - 13000])
+
+    def test_late_completions_give_bounds(self):
+        """Computation, a collective and the lock of others between access and completion."""
+        zero, one = ranks(2)
+        for n in range(WARM + 6):
+            at = 10000 * (n + 1)
+            zero.access("MPI_Get", 1, at, at + 100, back=4096)
+            if n % 3 == 0:
+                zero.window("MPI_Win_flush", at + 1000, at + 2000, peer=1)
+            elif n % 3 == 1:
+                zero.all("MPI_Barrier", at + 100, at + 1000, size=0)
+                zero.window("MPI_Win_flush", at + 1000, at + 2000, peer=1)
+            else:
+                zero.window("MPI_Win_unlock", at + 100, at + 2000, peer=1)
+        found = self.accesses(zero, one)
+        self.assertEqual(sorted(found), [(1, 0, 13)])
+        self.assert_access(found[1, 0, 13], messages=6, certain=0, bounded=6, at_least=[6 * 4096, 6 * 2000])
+
+    def test_what_is_complete_after_what(self):
+        """A local flush leaves what was sent on its way; a fence ends all of its window, of both ways."""
+        zero, one = ranks(2)
+        zero.access("MPI_Put", 1, 1000, 1100, out=4096)
+        zero.access("MPI_Get", 1, 1100, 1200, back=4096)
+        zero.access("MPI_Get", 1, 1200, 1300, back=4096, window=1)
+        zero.window("MPI_Win_flush_local", 1300, 2000, peer=1)
+        zero.access("MPI_Get_accumulate", 1, 3000, 3100, out=4096, back=4096)
+        zero.window("MPI_Win_lock", 3100, 3200, peer=1)
+        zero.window("MPI_Win_fence", 4000, 5000)
+        found = self.accesses(zero, one)
+        self.assert_access(found[1, 0, 13], warm=[2 * 4096, 900 + 2000])
+        self.assert_access(found[0, 1, 13], warm=[2 * 4096, 4000])
+
+    def test_requests(self):
+        """What only fetches is there when its request is; of what is sent a flush tells."""
+        zero, one = ranks(2)
+        for n in range(WARM + 3):
+            at = 10000 * (n + 1)
+            fetch, put = zero.start(), zero.start()
+            zero.access("MPI_Rget", 1, at, at + 10, back=4096, flags=w.REQUEST, request=fetch)
+            zero.wait(fetch, at + 10, at + 1000)
+            zero.access("MPI_Rput", 1, at + 2000, at + 2010, out=4096, flags=w.REQUEST, request=put)
+            zero.wait(put, at + 2010, at + 2500)
+            zero.window("MPI_Win_flush", at + 2500, at + 4000, peer=1)
+        found = self.accesses(zero, one)
+        self.assert_access(found[1, 0, 13], messages=3, certain=3, in_flight=[3 * 4096, 3 * 1000])
+        self.assert_access(found[0, 1, 13], messages=3, at_least=[3 * 4096, 3 * 2000])
+
+    def test_errors_and_nobody(self):
+        zero, one = ranks(2)
+        zero.access("MPI_Put", 1, 1000, 1100, out=4096, flags=w.ERROR)
+        zero.access("MPI_Put", -2, 1100, 1200, out=4096)
+        zero.access("MPI_Put", 1, 1200, 1300, out=4096)  # and never completed
+        self.assertEqual(self.accesses(zero, one), {})
 
 
 class Collectives(ExchangeTest):
