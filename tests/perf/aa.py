@@ -68,7 +68,7 @@ def kinds():
     osu = ["-m", "65536:1048576", "-i", "100", "-x", "20"]
     return {
         "osu_bw": local("osu_bw", 2, osu),
-        "LULESH": local("lulesh2.0", 8, ["-s", "8", "-i", "80"]),
+        "LULESH": local("lulesh2.0", 8, ["-s", "8", "-i", "400"]),
         "HPCG": local("xhpcg", 2, ["--nx=16", "--ny=16", "--nz=16", "--rt=2"]),
         "osu_bw, copies": local("osu_bw", 2, osu, [copies], {"COPIES_PERCENT": COPIES}),
         "link": over_link(RATE),
