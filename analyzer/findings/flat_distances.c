@@ -7,11 +7,22 @@
 
 #include "analyzer/findings/seats.h"
 
+/* NUMA nodes with processors that no other has: memory without any (CXL), or beside other memory
+ * (HBM), is no place for ranks of its own. */
+static size_t places(const struct mw_hardware *hardware)
+{
+    const mw_parts *nodes = &hardware->parts[MW_LEVEL_NUMA];
+    size_t count = 0;
+    for (size_t i = 0; i < nodes->count; i++)
+        count += mw_cpus_count(&nodes->at[i].cpus) &&
+                 mw_part_around(hardware, MW_LEVEL_NUMA, &nodes->at[i].cpus) == (int64_t)i;
+    return count;
+}
+
 static int is_flat(const struct mw_hardware *hardware)
 {
-    return hardware->slit && hardware->parts[MW_LEVEL_NUMA].count > 2 &&
-           hardware->parts[MW_LEVEL_PACKAGE].count > 1 &&
-           hardware->parts[MW_LEVEL_NUMA].count > hardware->parts[MW_LEVEL_PACKAGE].count &&
+    size_t packages = hardware->parts[MW_LEVEL_PACKAGE].count;
+    return hardware->slit && packages > 1 && places(hardware) > packages &&
            !mw_slit_tells(hardware);
 }
 

@@ -36,7 +36,7 @@ static int number_is_ours(const struct mw_model *model, uint32_t seer, uint64_t 
 static const struct mw_foreign *foreign_numbered(const struct mw_process *seer, uint64_t pid)
 {
     const struct mw_placement *last = &seer->placements[seer->placement_count - 1];
-    for (size_t i = 0; i < last->foreign_count; i++)
+    for (size_t i = 0; i < mw_foreign_count(last); i++)
         if (last->foreign[i].pid == pid)
             return &last->foreign[i];
     return NULL;
@@ -49,7 +49,7 @@ int mw_foreign_is_ours(const struct mw_model *model, uint32_t seer,
     if (number_is_ours(model, seer, foreign->pid))
         return 1;
     /* A damaged record may go round in circles. */
-    size_t left = process->placements[process->placement_count - 1].foreign_count;
+    size_t left = mw_foreign_count(&process->placements[process->placement_count - 1]);
     for (const struct mw_foreign *at = foreign; at && left-- > 0;
          at = foreign_numbered(process, at->parent))
         if (number_is_ours(model, seer, at->parent))

@@ -21,6 +21,7 @@
 #define ROAMING_MIN 50         /* percent, of one that may go wherever ranks are */
 #define WATCHED_MIN 1000000000 /* ns for which such a one was watched */
 #define TAKERS_MAX  8192       /* of a node, on which the matching is tried */
+#define SEATS_MAX   1024       /* of one of others */
 #define ASLEEP_MAX  1  /* percent of a processor: even one rank of fifty that poll has more */
 #define IDLE_MAX    25 /* percent of its equal part of the processors that a rank that sleeps used */
 #define NAMED_MAX   4
@@ -36,8 +37,11 @@ struct taker {
 struct contest {
     MW_VECTOR(struct taker) takers; /* ranks first */
     size_t *owner;                  /* by processor: number of the taker + 1; 0 free */
-    unsigned char *tried;           /* by processor, in the search under way */
+    unsigned char *tried;           /* by processor */
+    size_t end;                     /* behind the last processor that anybody may use */
 };
+/* Whoever searches in vain leaves processors behind that will never be free for anybody else. */
+enum tried { UNTRIED, TRIED /* in the search under way */, IN_VAIN };
 
 /* Finds a processor for a taker, moving others where they can: an augmenting path, depth first. The
  * depth is bounded by the processors that were tried. */
@@ -46,7 +50,7 @@ static int settle(struct contest *contest, size_t taker)
     const struct mw_cpus *cpus = &contest->takers.at[taker].cpus;
     for (size_t cpu = mw_cpus_next(cpus, 0); cpu != SIZE_MAX; cpu = mw_cpus_next(cpus, cpu + 1)) {
         if (!contest->tried[cpu] && !contest->owner[cpu]) {
-            contest->tried[cpu] = 1;
+            contest->tried[cpu] = TRIED;
             contest->owner[cpu] = taker + 1;
             return 1;
         }
@@ -54,13 +58,34 @@ static int settle(struct contest *contest, size_t taker)
     for (size_t cpu = mw_cpus_next(cpus, 0); cpu != SIZE_MAX; cpu = mw_cpus_next(cpus, cpu + 1)) {
         if (contest->tried[cpu])
             continue;
-        contest->tried[cpu] = 1;
+        contest->tried[cpu] = TRIED;
         if (settle(contest, contest->owner[cpu] - 1)) {
             contest->owner[cpu] = taker + 1;
             return 1;
         }
     }
     return 0;
+}
+
+static size_t end_of(const struct mw_cpus *cpus, size_t end)
+{
+    for (size_t cpu = mw_cpus_next(cpus, end); cpu != SIZE_MAX; cpu = mw_cpus_next(cpus, end))
+        end = cpu + 1;
+    return end;
+}
+
+/* Finds one for each seat that a taker wants; 1 where one lacks. Seats are alike: after one in vain
+ * all are. */
+static int settle_all(struct contest *contest, size_t taker)
+{
+    int settled = 1;
+    for (size_t seat = 0; settled && seat < contest->takers.at[taker].seats; seat++) {
+        settled = settle(contest, taker);
+        for (size_t cpu = 0; cpu < contest->end; cpu++)
+            if (contest->tried[cpu] == TRIED)
+                contest->tried[cpu] = settled ? UNTRIED : IN_VAIN;
+    }
+    return !settled;
 }
 
 /* --- who is on a node ------------------------------------------------------------------------- */
@@ -165,11 +190,19 @@ static int is_other(const struct mw_finding_input *in, const struct contest *con
            matters(contest, in->placements->places[process].last, foreign);
 }
 
+/* Nobody uses more than the processors on which he may run; nor do we search for so many that only
+ * a made-up trace has them. */
+static uint64_t busy_of(const struct mw_foreign *foreign, const struct mw_cpus *cpus)
+{
+    uint64_t count = mw_cpus_count(cpus), most = 100 * (count < SEATS_MAX ? count : SEATS_MAX);
+    return foreign->busy < most ? foreign->busy : most;
+}
+
 static void demand_add(struct demands *demands, const struct mw_foreign *foreign)
 {
     struct mw_cpus cpus = foreign_cpus(foreign);
     if (mw_cpus_count(&cpus))
-        demand_for(demands, &cpus)->busy += foreign->busy;
+        demand_for(demands, &cpus)->busy += busy_of(foreign, &cpus);
     mw_cpus_free(&cpus);
 }
 
@@ -184,7 +217,7 @@ static void add_foreigner(struct contest *contest, struct demands *demands, uint
         mw_cpus_free(&cpus);
         return;
     }
-    size_t left = demand->wanted - demand->seats, most = (foreign->busy + 99) / 100;
+    size_t left = demand->wanted - demand->seats, most = (busy_of(foreign, &cpus) + 99) / 100;
     size_t seats = most < left ? most : left;
     demand->seats += seats;
     *mw_vector_add(&contest->takers) = (struct taker){process, foreign, cpus, seats};
@@ -196,11 +229,11 @@ static void add_foreigners(const struct mw_finding_input *in, struct contest *co
 {
     const struct mw_placement *last = in->placements->places[process].last;
     struct demands demands = {0};
-    for (size_t i = 0; i < last->foreign_count; i++)
+    for (size_t i = 0; i < mw_foreign_count(last); i++)
         if (is_other(in, contest, process, &last->foreign[i]))
             demand_add(&demands, &last->foreign[i]);
     demands_settle(&demands);
-    for (size_t i = 0; i < last->foreign_count; i++)
+    for (size_t i = 0; i < mw_foreign_count(last); i++)
         if (is_other(in, contest, process, &last->foreign[i]))
             add_foreigner(contest, &demands, process, &last->foreign[i]);
     for (size_t i = 0; i < demands.list.count; i++)
@@ -397,15 +430,15 @@ static void find_on_node(const struct mw_finding_input *in, uint32_t node, struc
             add_foreigners(in, &contest, p);
     unsigned char *told = mw_alloc(contest.takers.count, 1),
                   *lost = mw_alloc(contest.takers.count, 1);
+    for (size_t i = 0; i < contest.takers.count; i++)
+        contest.end = end_of(&contest.takers.at[i].cpus, contest.end);
+    for (size_t i = 0; i < contest.takers.count; i++)
+        lost[i] = (unsigned char)settle_all(&contest, i);
     for (size_t i = 0; i < contest.takers.count; i++) {
-        for (size_t seat = 0; seat < contest.takers.at[i].seats; seat++) {
-            memset(contest.tried, 0, MW_CPUS_MAX);
-            lost[i] |= !settle(&contest, i);
-        }
-    }
-    for (size_t i = 0; i < contest.takers.count; i++) {
-        memset(contest.tried, 0, MW_CPUS_MAX);
-        if (lost[i] && !settle(&contest, i))
+        if (!lost[i] || told[i]) /* all whom its search would come upon are told, too */
+            continue;
+        memset(contest.tried, UNTRIED, MW_CPUS_MAX);
+        if (!settle(&contest, i))
             report_around(in, &contest, node, i, told, out);
     }
     for (size_t i = 0; i < contest.takers.count; i++)

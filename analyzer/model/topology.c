@@ -16,6 +16,7 @@
 #define DEVICES_MAX 4096
 #define NODES_MAX   1024
 #define LINKS_MAX   16384
+#define NAMES_MAX   1024 /* bytes of a device's names; the last one may go beyond */
 #define LINK_XGMI   11 /* as the kernel numbers kinds of links */
 #define LINK_PCIE   2
 
@@ -96,9 +97,9 @@ static int word_in(const char *list, const char *word, size_t size)
 
 void mw_device_name(struct mw_hw_device *device, const char *names, int first)
 {
-    for (const char *at = names; *at;) {
+    for (const char *at = names; *at && strlen(device->names) < NAMES_MAX;) {
         int length = (int)strcspn(at, " ");
-        if (length && !word_in(device->names, at, (size_t)length)) {
+        if (length && length < NAMES_MAX && !word_in(device->names, at, (size_t)length)) {
             const char *blank = *device->names ? " " : "";
             char *longer = first ? mw_format("%.*s%s%s", length, at, blank, device->names)
                                  : mw_format("%s%s%.*s", device->names, blank, length, at);

@@ -127,7 +127,7 @@ static struct busy busiest(const struct mw_analysis *analysis, uint32_t node)
         struct busy seen = {0};
         if (model->process_node[p] != node)
             continue;
-        for (size_t i = 0; last && i < last->foreign_count; i++) {
+        for (size_t i = 0; last && i < mw_foreign_count(last); i++) {
             const struct mw_foreign *foreign = &last->foreign[i];
             if (mw_foreign_is_ours(model, p, foreign))
                 continue;

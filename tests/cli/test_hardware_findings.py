@@ -9,6 +9,18 @@ from placed import MEBI, Placed, local, on_one_node
 
 
 class OtherRules(Placed):
+    def test_memory_without_processors(self):
+        """Two sockets are two places, whatever memory without processors stands beside them."""
+        machine = Machine(packages=2, cores=8, slit=lambda a, b: 10 if a == b else 20)
+        fields = machine.records()
+        fields["slit"].append({"node": 2, "memory": 1 << 38})
+        for row in fields["slit"]:
+            row["distance"] = [10 if row["node"] == node else 20 for node in range(3)]
+        process = f.openmpi(0, 1)
+        process.add("TOPOLOGY", xml=machine.xml(), source="hwloc", **fields)
+        p.place(process, [0])
+        self.none(f.finish([process]))
+
     def test_flat_table(self):
         ranks = local(on_one_node(MACHINES["flat"], [[0], [1]]))
         self.says(self.only(ranks, "slit-flat", "notice"), "on 1 of 1 nodes", "each of the 4 NUMA nodes is 20 from every other",

@@ -257,6 +257,22 @@ class Machines(Hostile):
         self.on(named, pci=pci)
         self.on(named)
 
+    def test_many_names(self):
+        pci = self.machine.records()["pci"]
+        self.on(self.machine.xml(), pci=[{**pci[0], "names": " ".join("n%d" % n for n in range(20 * RECORDS))}, *pci[1:]])
+
+    def test_others(self):
+        """Busy processes of others: each the child of the next, on CPUs of its own, and busy beyond all measure."""
+        for others in ([{"pid": 10000 + n, "parent": 10001 + n, "cpu": 1, "busy": 90} for n in range(RECORDS)],
+                       [{"pid": 10000 + n, "cpu": 1, "busy": 50, "cpus": [n, 1]} for n in range(RECORDS)],
+                       [{"pid": 7, "cpu": 1, "busy": MASK >> 1, "cpus": [0, 1 << 16]}]):
+            ranks = [Process(rank, 2, host="n").world() for rank in range(2)]
+            for process in ranks:
+                p.topology(process, self.machine)
+                p.look(process, [0, 1], when=3, time=8 * b.SECOND, watched=7 * b.SECOND,
+                       foreign=[{"name": "x", **other} for other in others])
+            self.run_all(b.write(self.path("job.mpiw"), job(), *ranks))
+
     def test_numbers(self):
         """Too large, negative and missing ones."""
         for number in ("4294967295", "18446744073709551616", "-1", "", "1e9"):

@@ -97,6 +97,14 @@ class SharedCpu(Placed):
         self.assertEqual(machine.core_cpus(0), [0, 4])
         self.none(local(on_one_node(machine, [[0], [4]])))
 
+    def test_many_more_ranks_than_cpus(self):
+        """Who searched in vain once is not searched for again: this took minutes."""
+        ranks = [f.openmpi(rank, 3000) for rank in range(3000)]
+        ranks[0].add("TOPOLOGY", slit=[{"node": 0, "cpus": [0, 1500]}])
+        for process in ranks:
+            p.look(process, range(1500))
+        self.says(self.only(f.finish(ranks), "shared-cpu"), "(3000 ranks) share 1500 CPUs")
+
     def test_two_groups(self):
         found = self.findings(local(on_one_node(MACHINES["desktop"], [[0], [0], [3], [3], [5]])))
         self.assertEqual([finding["ranks"] for finding in found], ["0-1", "2-3"])
