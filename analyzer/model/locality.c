@@ -60,11 +60,22 @@ char *mw_path_title(const struct mw_path *path)
 
 /* --- seats ------------------------------------------------------------------------------------ */
 
+/* A cache that several NUMA nodes share (Intel's sub-NUMA clusters) holds ranks that are farther
+ * apart than those of one of these nodes: it is no part within them. */
+static int spans_nodes(const struct mw_hardware *hardware, int level, int64_t part)
+{
+    return level == MW_LEVEL_L3 && part >= 0 && hardware->parts[MW_LEVEL_NUMA].count &&
+           mw_part_around(hardware, MW_LEVEL_NUMA, &hardware->parts[level].at[part].cpus) < 0;
+}
+
 static struct mw_seat seat_around(const struct mw_hardware *hardware, struct mw_cpus cpus)
 {
     struct mw_seat seat = {.cpus = cpus};
-    for (int level = 0; level < MW_LEVELS; level++)
+    for (int level = 0; level < MW_LEVELS; level++) {
         seat.around[level] = mw_part_around(hardware, (enum mw_level)level, &seat.cpus);
+        if (spans_nodes(hardware, level, seat.around[level]))
+            seat.around[level] = MW_NO_PART;
+    }
     return seat;
 }
 
@@ -89,7 +100,7 @@ static int part_meets(const struct mw_hardware *hardware, int level, const struc
     const mw_parts *parts = &hardware->parts[level];
     for (size_t i = 0; i < parts->count; i++)
         if (!parts->at[i].wide && mw_cpus_meet(a, &parts->at[i].cpus) &&
-            mw_cpus_meet(b, &parts->at[i].cpus))
+            mw_cpus_meet(b, &parts->at[i].cpus) && !spans_nodes(hardware, level, (int64_t)i))
             return 1;
     return 0;
 }

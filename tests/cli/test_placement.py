@@ -2,6 +2,7 @@
 """mpiwatch placement: the command and its pictures, on machines of every kind."""
 
 import os
+import re
 import shutil
 import subprocess
 import unittest
@@ -73,6 +74,18 @@ class Command(Placed):
             self.assertEqual([entry["distance"] for entry in section["distances"]], [expected], masks)
         for masks, expected in (([[0], [17]], "same-socket"), ([[0], [9]], "same-numa"), ([[0], [7]], "same-l3")):
             section = self.section(local(on_one_node(MACHINES["epyc"], masks)))
+            self.assertEqual([entry["distance"] for entry in section["distances"]], [expected], masks)
+
+    def test_a_cache_of_several_numa_nodes(self):
+        """Ranks of two NUMA nodes are not as near as those of one, though they share a cache."""
+        machine = Machine(packages=2, numas=2, cores=4)
+        caches = "".join("".join(machine.object("L3Cache", machine.package_cpus(socket))) for socket in range(2))
+        text = re.sub('<object type="(L3Cache)"', '<object type="Group"', machine.xml())
+        for masks, expected in (([[0], [1]], "same-numa"), ([[0], [4]], "same-socket"), ([[0], [8]], "other-socket")):
+            ranks = on_one_node(machine, masks)
+            ranks[0].add("TOPOLOGY", xml=text.replace("</topology>", caches + "</topology>"), source="hwloc")
+            section = self.section(local(ranks))
+            self.assertEqual(section["nodes"][0]["l3_caches"], 2)
             self.assertEqual([entry["distance"] for entry in section["distances"]], [expected], masks)
 
     def test_without_xml(self):
