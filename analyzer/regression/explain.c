@@ -19,8 +19,8 @@ enum nearness {
     ON_THE_WAY, /* the provider itself */
     FABRIC,     /* the library that it is a part of */
     COMPONENT,  /* MPI's part that calls that */
-    MPI,
-    DRIVER, /* what the provider talks to */
+    MPI,        /* its version first */
+    DRIVER,     /* what the provider talks to */
     PARAMETER,
     PLACEMENT,
     MACHINE,
@@ -31,6 +31,7 @@ enum nearness {
 
 struct way_words {
     MW_VECTOR(char *) words;
+    int libfabric, ucx; /* one of these drives such a way, or nobody knows who does */
 };
 
 static int is_one(const char *word, size_t length, const char *const *list)
@@ -61,13 +62,27 @@ static void words_free(struct way_words *words)
     free(words->words.at);
 }
 
+static int is_on_the_way(const char *name, const struct way_words *words);
+
+/* Who drives these ways in a run. */
+static void words_drivers(struct way_words *words, const struct mw_digest *run)
+{
+    for (size_t i = 0; i < run->ways.count; i++) {
+        const struct mw_digest_way *way = &run->ways.at[i];
+        if (!is_on_the_way(way->transport, words))
+            continue;
+        words->libfabric |= !*way->layer || strstr(way->layer, "libfabric") != NULL;
+        words->ucx |= !*way->layer || strstr(way->layer, "UCX") != NULL;
+    }
+}
+
 /* The ways of whatever changed; of all messages where nothing is said of a way. */
 static struct way_words changed_ways(const struct mw_comparison *comparison)
 {
     struct way_words words = {0};
     for (size_t i = 0; i < comparison->identities.count; i++) {
         const struct mw_identity *identity = &comparison->identities.at[i];
-        if (identity->kind > MW_IDENTITY_DEVICE)
+        if (identity->kind != MW_IDENTITY_TRANSPORT && identity->kind != MW_IDENTITY_DEVICE)
             continue;
         words_add(&words, identity->base);
         words_add(&words, identity->fresh);
@@ -80,6 +95,8 @@ static struct way_words changed_ways(const struct mw_comparison *comparison)
     const struct mw_digest *run = comparison->fresh.at[0];
     for (size_t i = 0; i < run->ways.count && !words.words.count; i++)
         words_add(&words, run->ways.at[i].transport);
+    words_drivers(&words, comparison->base.at[0]);
+    words_drivers(&words, run);
     return words;
 }
 
@@ -93,30 +110,46 @@ static int begins_with_one(const char *name, const char *const *list)
     return 0;
 }
 
+/* Is `word` a whole word of a library's name ("tcp" of "mca_btl_tcp.so", "cxi" of "libcxi-fi.so",
+ * not "open" of "libopencl.so")? "lib" before it and numbers after it are no part of a word. */
+static int has_word(const char *name, const char *word)
+{
+    size_t length = strlen(word);
+    for (const char *at = name; (at = strcasestr(at, word)); at++) {
+        int begins = at == name || !isalnum((unsigned char)at[-1]) ||
+                     (at == name + 3 && !strncmp(name, "lib", 3));
+        if (begins && !isalpha((unsigned char)at[length]))
+            return 1;
+    }
+    return 0;
+}
+
 static int is_on_the_way(const char *name, const struct way_words *words)
 {
     for (size_t i = 0; i < words->words.count; i++)
-        if (strcasestr(name, words->words.at[i]))
+        if (has_word(name, words->words.at[i]))
             return 1;
     return 0;
 }
 
 static enum nearness library_nearness(const char *name, const struct way_words *words)
 {
-    static const char *const fabrics[] = {"libfabric", "libucp",  "libuct", "libucs",     "libucm",
-                                          "libpsm2",   "libpsm3", "libefa", "libportals", NULL};
+    static const char *const fabrics[] = {"libfabric", "libpsm2", "libpsm3", "libefa", NULL};
+    static const char *const ucx[] = {"libucp", "libuct", "libucs", "libucm", NULL};
     static const char *const mpi[] = {"libmpi",  "libmpich", "libopen-pal", "libopen-rte",
                                       "libpmix", "libmpi_",  "libprrte",    NULL};
     static const char *const drivers[] = {
         "libibverbs", "librdmacm", "libmlx",   "libcxi",  "libamdhip64", "libhsa", "libcuda",
-        "librccl",    "libnccl",   "libxpmem", "libknem", "libhwloc",    "libnl",  NULL};
+        "librccl",    "libnccl",   "libxpmem", "libknem", "libportals",  NULL};
     if (is_on_the_way(name, words))
         return ON_THE_WAY;
     if (begins_with_one(name, fabrics) || strstr(name, "-fi.so"))
-        return FABRIC;
-    if (!strncmp(name, "mca_", 4) || strstr(name, "ofi") || strstr(name, "ucx"))
+        return words->libfabric ? FABRIC : ELSE;
+    if (begins_with_one(name, ucx))
+        return words->ucx ? FABRIC : ELSE;
+    if ((has_word(name, "ofi") && words->libfabric) || (has_word(name, "ucx") && words->ucx))
         return COMPONENT;
-    if (begins_with_one(name, mpi))
+    if (begins_with_one(name, mpi) || !strncmp(name, "mca_", 4))
         return MPI;
     return begins_with_one(name, drivers) ? DRIVER : ELSE;
 }

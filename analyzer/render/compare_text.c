@@ -29,29 +29,27 @@ static char *value_text(const json_t *effect, const char *key)
                                                         : mw_number_rate(value);
 }
 
-/* "12.3 % slower", "10.0x slower", "4.2 % faster". */
-static char *change_text(double slower)
+/* "12.3 % slower", "10.0x slower", "4.2 % faster": by how much the value itself changed. */
+static char *change_text(const json_t *effect)
 {
-    double times = slower < 1 ? 1 / slower : slower;
-    const char *word = slower < 1 ? "faster" : "slower";
-    if (!isfinite(slower))
+    double ratio = mw_json_real_of(effect, "ratio"), times = ratio < 1 ? 1 / ratio : ratio;
+    if (!isfinite(ratio))
         return mw_text_copy("-");
+    const char *word = mw_json_real_of(effect, "slower_times") < 1 ? "faster" : "slower";
     if (times >= 2)
         return mw_format("%.3gx %s", times, word);
-    return mw_format("%.1f %% %s", 100 * (times - 1), word);
+    return mw_format("%.1f %% %s", 100 * fabs(ratio - 1), word);
 }
 
-/* Between which two the change surely is: "+8..+12 %" slower, "8.1..12x". */
+/* Between which two the change of the value surely is: "-12..-8 %", "0.08..0.12x". */
 static char *interval_text(const json_t *effect)
 {
-    double one = mw_json_real_of(effect, "ratio_low"), two = mw_json_real_of(effect, "ratio_high");
-    int more = !strcmp(mw_json_string(effect, "unit"), "B/s");
-    double low = more ? 1 / two : one, high = more ? 1 / one : two;
+    double low = mw_json_real_of(effect, "ratio_low"), high = mw_json_real_of(effect, "ratio_high");
     if (!isfinite(low) || !isfinite(high))
         return mw_text_copy("-");
     if (high > WIDE * low)
         return mw_text_copy("anything");
-    if (high >= 2)
+    if (high >= 2 || low <= 0.5)
         return mw_format("%.2g..%.2gx", low, high);
     return mw_format("%+.0f..%+.0f %%", 100 * (low - 1), 100 * (high - 1));
 }
@@ -120,7 +118,7 @@ static char *cost_text(const json_t *group)
         return mw_text_copy("");
     char *about = about_text(effect), *base = value_text(effect, "base");
     char *new = value_text(effect, "new");
-    char *change = change_text(mw_json_real_of(effect, "slower_times"));
+    char *change = change_text(effect);
     char *text = mw_format("; %s: %s %s -> %s, %s", about, mw_json_string(effect, "metric"), base,
                            new, change);
     free(about);
@@ -180,7 +178,7 @@ static void text_effects(const json_t *document, const char *verdict, const char
         mw_table_text(table, mw_json_string(effect, "metric"));
         mw_table_cell(table, value_text(effect, "base"));
         mw_table_cell(table, value_text(effect, "new"));
-        mw_table_cell(table, change_text(mw_json_real_of(effect, "slower_times")));
+        mw_table_cell(table, change_text(effect));
         mw_table_cell(table, interval_text(effect));
         free(about);
     }

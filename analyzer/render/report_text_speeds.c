@@ -120,31 +120,28 @@ static char *joint_rate_text(const json_t *place, const char *way)
     return line > 0 && rate > 0 ? mw_number_rate_of(rate, line) : mw_number_rate(rate);
 }
 
-static void place_row(struct mw_table *table, const json_t *place)
+/* One way: "sent" or "received". */
+static void place_row(struct mw_table *table, const json_t *place, const char *way)
 {
-    static const char *const ways[] = {"sent", "received"};
-    const char *nic = mw_json_string(place, "nic");
+    const json_t *joint = json_object_get(place, way);
     mw_table_row(table);
     mw_table_text(table, mw_json_string(place, "host"));
     mw_table_cell(table, json_object_get(place, "nic")
-                             ? mw_text_copy(nic)
+                             ? mw_text_copy(mw_json_string(place, "nic"))
                              : mw_format("NUMA %.0f", mw_json_count_of(place, "numa")));
     mw_table_cell(table, mw_number_count(mw_json_count_of(place, "processes")));
-    for (size_t i = 0; i < 2; i++) {
-        const json_t *joint = json_object_get(place, ways[i]);
-        mw_table_cell(table, mw_number_bytes(mw_json_count_of(joint, "bytes")));
-        mw_table_cell(table, joint_rate_text(place, ways[i]));
-        mw_table_cell(table, mw_number_count(round(mw_json_real_of(joint, "messages_per_s"))));
-        mw_table_cell(table, mw_format("%.1f", mw_json_count_of(joint, "concurrency")));
-    }
+    mw_table_text(table, way);
+    mw_table_cell(table, mw_number_bytes(mw_json_count_of(joint, "bytes")));
+    mw_table_cell(table, joint_rate_text(place, way));
+    mw_table_cell(table, mw_number_count(round(mw_json_real_of(joint, "messages_per_s"))));
+    mw_table_cell(table, mw_format("%.1f", mw_json_count_of(joint, "concurrency")));
 }
 
 /* Network cards, and NUMA nodes where there are several. */
 static void text_places(const json_t *speeds, FILE *out)
 {
-    static const char *const columns[] = {"node",      "place",     ">ranks",   ">sent",
-                                          ">at least", ">a second", ">at once", ">received",
-                                          ">at least", ">a second", ">at once"};
+    static const char *const columns[] = {"node",   "place",     ">ranks",    "",
+                                          ">bytes", ">at least", ">a second", ">at once"};
     const json_t *nics = json_object_get(json_object_get(speeds, "nics"), "listed");
     const json_t *numas = json_object_get(json_object_get(speeds, "numa_nodes"), "listed");
     size_t shown = 0, cards = json_array_size(nics);
@@ -155,9 +152,12 @@ static void text_places(const json_t *speeds, FILE *out)
     for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
         mw_table_column(table, columns[i]);
     mw_text_heading(out, "Messages of network cards and NUMA nodes together");
-    for (; shown < total && shown < PLACES_SHOWN; shown++)
-        place_row(table, shown < cards ? json_array_get(nics, shown)
-                                       : json_array_get(numas, shown - cards));
+    for (; shown < total && shown < PLACES_SHOWN; shown++) {
+        const json_t *place =
+            shown < cards ? json_array_get(nics, shown) : json_array_get(numas, shown - cards);
+        place_row(table, place, "sent");
+        place_row(table, place, "received");
+    }
     mw_table_print(table, out);
     mw_text_more(out, (double)total, shown, "places");
 }

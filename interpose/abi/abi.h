@@ -29,10 +29,11 @@ struct mw_abi {
     int err_arg; /* MPI_ERR_ARG, the last of the classes that say what is wrong with an argument */
     int (*error_class)(int code); /* of a return code, without calling MPI */
 
-    mw_handle comm_world, comm_self, comm_null, request_null, datatype_byte, op_no_op;
+    mw_handle comm_world, comm_self, comm_null, request_null, datatype_byte, datatype_null,
+        op_no_op;
     /* Names of the objects whose addresses are these handles; NULL where they are constants (above). */
     const char *comm_world_object, *comm_self_object, *comm_null_object, *request_null_object,
-        *datatype_byte_object, *op_no_op_object;
+        *datatype_byte_object, *datatype_null_object, *op_no_op_object;
 };
 
 extern const struct mw_abi mw_abi_openmpi, mw_abi_mpich, mw_abi_standard;

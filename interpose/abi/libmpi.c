@@ -155,6 +155,7 @@ static void learn(const struct mw_module_entry *object, struct mw_abi *found, ch
     fill(object, &found->comm_null, abi->comm_null_object);
     fill(object, &found->request_null, abi->request_null_object);
     fill(object, &found->datatype_byte, abi->datatype_byte_object);
+    fill(object, &found->datatype_null, abi->datatype_null_object);
     fill(object, &found->op_no_op, abi->op_no_op_object);
 }
 

@@ -56,5 +56,6 @@ const struct mw_abi mw_abi_mpich = {
     .comm_null = 0x04000000,
     .request_null = 0x2c000000,
     .datatype_byte = 0x4c00010d,
+    .datatype_null = 0x0c000000,
     .op_no_op = 0x5800000e,
 };

@@ -54,5 +54,6 @@ const struct mw_abi mw_abi_openmpi = {
     .comm_null_object = "ompi_mpi_comm_null",
     .request_null_object = "ompi_request_null",
     .datatype_byte_object = "ompi_mpi_byte",
+    .datatype_null_object = "ompi_mpi_datatype_null",
     .op_no_op_object = "ompi_mpi_op_no_op",
 };

@@ -53,5 +53,6 @@ const struct mw_abi mw_abi_standard = {
     .comm_null = 0x100,
     .request_null = 0x180,
     .datatype_byte = 0x247,
+    .datatype_null = 0x200,
     .op_no_op = 0x3d,
 };

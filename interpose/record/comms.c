@@ -172,6 +172,8 @@ struct mw_comm_entry *mw_comm_learn(struct mw_thread_state *thread, mw_handle co
     if (entry && atomic_load_explicit(&entry->learned, memory_order_acquire))
         return entry;
     comm = mw_abi_handle(mw_recorder.abi, comm);
+    if (comm == mw_recorder.abi->comm_null) /* see types.c: a call on it may seem to have succeeded */
+        return NULL;
     mw_lock_take(&lock);
     entry = search(comm);
     if (!entry)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Sizes of datatypes, from a small cache per thread. MPI is asked only about types that a successful
- * call has just used, since asking about an invalid one would run the program's error handler.
+ * call has just used, since asking about an invalid one would run the program's error handler; and
+ * never about the null type, as MPICH 5 says that a call succeeded when it has run such a handler.
  * MPI_Type_free raises a generation that outdates all caches: handles are reused.
  */
 #include "record/record.h"
@@ -26,9 +27,9 @@ static size_t slot_of(mw_handle type)
 
 uint64_t mw_bytes(struct mw_thread_state *thread, int64_t count, mw_handle type)
 {
-    if (count <= 0)
-        return 0;
     type = mw_abi_handle(mw_recorder.abi, type);
+    if (count <= 0 || type == mw_recorder.abi->datatype_null)
+        return 0;
     struct mw_type_size *slot = &thread->types[slot_of(type)];
     uint32_t generation =
         atomic_load_explicit(&mw_recorder.type_generation, memory_order_relaxed) + 1;

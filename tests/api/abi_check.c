@@ -108,6 +108,7 @@ static void check_constants(void)
     HANDLE(MPI_COMM_NULL, comm_null);
     HANDLE(MPI_REQUEST_NULL, request_null);
     HANDLE(MPI_BYTE, datatype_byte);
+    HANDLE(MPI_DATATYPE_NULL, datatype_null);
 #ifdef MPI_NO_OP
     HANDLE(MPI_NO_OP, op_no_op);
 #endif

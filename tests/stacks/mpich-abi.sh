@@ -3,8 +3,8 @@
 #
 # The standard ABI with a real MPI: an MPICH 5 that was configured with --enable-mpi-abi and installed in PREFIX. In a mount
 # namespace of its own its mpicc_abi stands where Debian's mpicc.mpich does, so that the end-to-end tests of "mpich" build
-# for the ABI; Debian's mpirun.mpich starts the ranks (MPICH: --with-pm=no). By hand, as root; docs/tested-stacks.md has
-# the results.
+# for the ABI, those in Fortran are skipped; Debian's mpirun.mpich starts the ranks (MPICH: --with-pm=no). By hand, as
+# root; docs/tested-stacks.md has the results.
 #
 #   tests/stacks/mpich-abi.sh PREFIX [BUILD [TOPIC ...]]
 #
@@ -30,6 +30,7 @@ inside() {
         MW_LIBRARY_MPI3=$build/interpose/libmpiwatch-mpi3.so MW_CLI=$build/analyzer/mpiwatch \
         PYTHONDONTWRITEBYTECODE=1 unshare -m sh -c '
             mount --bind "$1/bin/mpicc_abi" "$(realpath "$(command -v mpicc.mpich)")"
+            ! fortran=$(command -v mpifort.mpich) || mount --bind /dev/null "$(realpath "$fortran")"
             shift
             exec "$@"' sh "$prefix" "$@"
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # One run of a program of a suite, without the library or with it, and what came of it: a state that can be
-# compared ("pass", "fail, exit 1", "hang"), and of a run under the library whether its trace can be
+# compared ("pass", "fail, exit 1", "hang", "hang, said no errors"), and of a run under the library whether its trace can be
 # read.
 """Runs programs of a suite."""
 
@@ -35,10 +35,14 @@ def odd_lines(job):
     ]
 
 
+def said_good(job):
+    return any(re.match(r"\s*No [Ee]rrors\s*$", line) for line in job.stdout.splitlines())
+
+
 def judge(entry, job):
     """Whether a run that has ended passed, by the suite's own rule; with the exit code where it is not
     0, since a test that is to be aborted passes with any other."""
-    said = any(re.match(r"\s*No [Ee]rrors\s*$", line) for line in job.stdout.splitlines())
+    said = said_good(job)
     good = {
         "": job.code == 0 and said and not odd_lines(job),
         "TestStatus": job.code != 0,
@@ -111,7 +115,8 @@ class Runner:
             job.wait()
             return judge(entry, job), job
         except StillRunning:
-            return "hang", job
+            # Open MPI's MPI_Finalize waits for ever after some spawns: whether the test was through
+            return "hang, said no errors" if said_good(job) else "hang", job
         except Failure:  # what it started outlives it
             return judge(entry, job) + ", left processes", job
         finally:

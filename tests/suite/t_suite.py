@@ -87,6 +87,18 @@ def what_differs(mpi, folder):
 
 
 @mpi_test
+def hangs_that_differ(mpi, folder):
+    """What hangs on both sides, but with the library before it was through."""
+    lists = {
+        "": ["act 2 arg=hang-through timeLimit=4", "act 2 arg=hang-differ timeLimit=4"],
+    }
+    job = compare(mpi, folder, make_suite(mpi, folder, lists), "--repeat", "1").expect(1)
+    same(totals(job), (1, 2, 0, 0, 1, 0, 1, 0), "totals")
+    check("DIFFERS: act 2 hang-differ\n" in job.stdout, job.describe())
+    check("    without 2 x hang, said no errors\n    with    2 x hang\n" in job.stdout, job.describe())
+
+
+@mpi_test
 def what_differs_by_chance(mpi, folder):
     """Passes on one side and fails on the other the first time, and both ways on both later."""
     lists = {"": ["turn"], "turn": ["act 2 arg=turn arg=times"]}

@@ -135,8 +135,9 @@ static void test_power(void **unused)
     static const struct {
         size_t lengths[6];
         int least;
-    } cases[] = {{{5, 5}, 900},       {{10, 5}, 930},      {{20, 5}, 960},   {{20, 3}, 750},
-                 {{10, 10, 10}, 750}, {{30, 10, 30}, 950}, {{40, 40, 40}, 990}};
+    } cases[] = {
+        {{5, 5}, 900},       {{10, 5}, 930},      {{20, 5}, 960},      {{20, 3}, 750},
+        {{10, 10, 10}, 750}, {{30, 10, 30}, 950}, {{40, 40, 40}, 990}, {{20, 20, 20, 20, 20}, 900}};
     (void)unused;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         int slower = found_of_1000(cases[i].lengths, 0.9);
