@@ -74,6 +74,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case ARGP_KEY_END:
         if (!options->expectations.count && !options->baseline.count)
             add_expectation(options, DEFAULT_EXPECTATION, state);
+        if (options->expectations.count && options->baseline.count && options->view.paths.count > 1)
+            argp_error(state,
+                       "--expect is about one run, --baseline makes several of these traces");
         return 0;
     default:
         return mw_view_option(&options->view, key, value, state);
@@ -157,10 +160,20 @@ static int exit_code(enum mw_verdict verdict)
                                  : MW_EXIT_CANNOT_TELL;
 }
 
+/* The traces of the job that is told about: with a baseline each is a job of its own. */
+static struct mw_paths job_paths(const struct options *options)
+{
+    struct mw_paths paths = options->view.paths;
+    if (options->baseline.count && paths.count)
+        paths.count = 1;
+    return paths;
+}
+
 static json_t *build_document(const struct options *options, const struct mw_analysis *analysis)
 {
     json_t *document = mw_json_document("check"), *list = json_array();
     enum mw_verdict verdict = verdict_of(options);
+    struct mw_paths paths = job_paths(options);
     for (size_t i = 0; i < options->expectations.count; i++) {
         const struct mw_judgement *judgement = &options->judgements.at[i];
         json_t *reasons = json_array();
@@ -171,9 +184,7 @@ static json_t *build_document(const struct options *options, const struct mw_ana
                                         mw_json_text(options->expectations.at[i].text), "verdict",
                                         mw_verdict_word(judgement->verdict), "reasons", reasons));
     }
-    json_object_set_new(
-        document, "trace",
-        mw_doc_trace(analysis->model, options->view.paths.at, options->view.paths.count));
+    json_object_set_new(document, "trace", mw_doc_trace(analysis->model, paths.at, paths.count));
     json_object_set_new(document, "verdict", json_string(mw_verdict_word(verdict)));
     json_object_set_new(document, "exit_code", json_integer(exit_code(verdict)));
     json_object_set_new(document, "expectations", list);
@@ -246,8 +257,9 @@ static int run(int argc, char **argv)
     int status = MW_EXIT_CANNOT_TELL;
     argp_parse(&parser, argc, argv, 0, NULL, &options);
     struct mw_analysis *analysis = NULL;
-    if (!mw_command_readable(&options.view.paths, MW_OPEN_RESIDUE))
-        analysis = mw_analysis_open(&options.view.paths, MW_ANALYSIS_FINDINGS);
+    struct mw_paths paths = job_paths(&options);
+    if (!mw_command_readable(&paths, MW_OPEN_RESIDUE))
+        analysis = mw_analysis_open(&paths, MW_ANALYSIS_FINDINGS);
     if (analysis) {
         judge(&options, analysis);
         int unreadable = options.baseline.count && judge_baseline(&options);

@@ -4,15 +4,24 @@
 
 #include <stdlib.h>
 
+/* Where nothing else is asked for, ways that cannot be told are no answer. */
+static int ways_say_nothing(const struct mw_comparison *comparison)
+{
+    return comparison->options.parts == MW_COMPARE_TRANSPORTS &&
+           (!comparison->ways_known || comparison->ways_lost);
+}
+
 /* A lesser way, or something sure to be slower; else not being sure of what matters. */
 static enum mw_outcome outcome_of(const struct mw_comparison *comparison)
 {
-    int judged = 0, unsure = 0;
+    int judged = 0, unsure = ways_say_nothing(comparison);
     if (comparison->obstacles.count && !comparison->options.force)
         return MW_OUTCOME_INCOMPARABLE;
-    for (size_t i = 0; i < comparison->identities.count; i++)
+    for (size_t i = 0; i < comparison->identities.count; i++) {
         if (comparison->identities.at[i].worse)
             return MW_OUTCOME_REGRESSION;
+        unsure |= comparison->identities.at[i].doubtful;
+    }
     for (size_t i = 0; i < comparison->effects.count; i++) {
         const struct mw_effect *effect = &comparison->effects.at[i];
         if (effect->verdict == MW_EFFECT_WORSE)
@@ -22,6 +31,21 @@ static enum mw_outcome outcome_of(const struct mw_comparison *comparison)
     }
     int ways_only = comparison->options.parts == MW_COMPARE_TRANSPORTS;
     return unsure || (!judged && !ways_only) ? MW_OUTCOME_NOT_SURE : MW_OUTCOME_NO_REGRESSION;
+}
+
+static void note_ways(struct mw_comparison *comparison)
+{
+    size_t doubtful = 0;
+    for (size_t i = 0; i < comparison->identities.count; i++)
+        doubtful += comparison->identities.at[i].doubtful;
+    if (doubtful)
+        *mw_vector_add(&comparison->notes) = mw_text_copy(
+            "a lesser way was taken in some runs only, which may be chance: more runs would tell");
+    if (ways_say_nothing(comparison))
+        *mw_vector_add(&comparison->notes) = mw_text_copy(
+            comparison->ways_lost ? "which way messages took is no longer known of each pair"
+                                  : "of no pair it is known on both sides which way its messages "
+                                    "took");
 }
 
 static size_t runs_needed(const struct mw_comparison *comparison)
@@ -48,6 +72,7 @@ struct mw_comparison *mw_comparison_create(struct mw_runs base, struct mw_runs f
             mw_compare_identities(comparison);
         mw_compare_effects(comparison);
         mw_compare_explain(comparison);
+        note_ways(comparison);
     }
     comparison->outcome = outcome_of(comparison);
     if (comparison->outcome == MW_OUTCOME_NOT_SURE)

@@ -55,6 +55,7 @@ struct mw_identity {
     uint64_t messages, bytes; /* in the first new run */
     int steady;               /* equal in all runs of each side */
     int worse;                /* the new way is a lesser one, however fast it was here */
+    int doubtful;             /* so it is, but only in some new runs, or in some base runs, too */
 };
 
 enum mw_effect_verdict {
@@ -104,9 +105,10 @@ struct mw_comparison {
     MW_VECTOR(struct mw_identity) identities; /* worse ones first, pairs before all of a distance */
     MW_VECTOR(struct mw_effect) effects;      /* by verdict, then by scope and size of the effect */
     MW_VECTOR(struct mw_suspect) suspects;    /* nearest first */
-    size_t too_few;                           /* figures of which neither side has enough samples */
-    int times_compare;                        /* both sides did the same work, to 1 % */
-    int disturbed; /* and a side has one run only, so that speeds are not sure */
+    size_t ways_known, ways_lost; /* pairs whose way is known on both sides, no longer known */
+    size_t too_few;               /* figures of which neither side has enough samples */
+    int times_compare;            /* both sides did the same work, to 1 % */
+    int disturbed;                /* so that what looks slower is not sure: mw_compare_obstacles */
     enum mw_outcome outcome;
     size_t runs_needed; /* a side, where the outcome is not sure; 0 not known */
 };

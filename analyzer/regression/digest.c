@@ -6,6 +6,7 @@
 #include "analyzer/regression/digest.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -163,6 +164,13 @@ const struct mw_digest_fact *mw_digest_facts(const struct mw_digest *digest, enu
     return *count ? &digest->stack.at[low] : NULL;
 }
 
+char *mw_digest_rank(const struct mw_digest *digest, int64_t place)
+{
+    if (place >= 0 && (uint64_t)place < digest->rank_names.count)
+        return mw_text_copy(digest->rank_names.at[place]);
+    return mw_format("%" PRId64, place);
+}
+
 /* --- reading and freeing ---------------------------------------------------------------------- */
 
 struct mw_digest *mw_digest_read(const char *path, char **why)
@@ -209,6 +217,9 @@ void mw_digest_free(struct mw_digest *digest)
         free(digest->figures.at[i].name);
         free(digest->figures.at[i].blocks);
     }
+    for (size_t i = 0; i < digest->rank_names.count; i++)
+        free(digest->rank_names.at[i]);
+    free(digest->rank_names.at);
     free(digest->stack.at);
     free(digest->ways.at);
     free(digest->pairs.at);

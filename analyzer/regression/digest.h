@@ -110,6 +110,7 @@ struct mw_digest {
     char *incomplete; /* why the trace is not whole; NULL: it is */
     char *disturbed;  /* what else ran on its processors; NULL: nothing that is known */
     uint64_t messages, bytes, calls, collective_calls; /* the size of its work */
+    MW_VECTOR(char *) rank_names;                      /* by place; none where there is one world */
     MW_VECTOR(struct mw_digest_fact) stack;            /* by kind, name, value */
     MW_VECTOR(struct mw_digest_way) ways;   /* by distance, buffer, first class, transport */
     MW_VECTOR(struct mw_digest_pair) pairs; /* by src, dst */
@@ -135,9 +136,10 @@ int mw_figure_compare(const struct mw_figure *left, const struct mw_figure *righ
 const struct mw_figure *mw_digest_figure(const struct mw_digest *digest,
                                          const struct mw_figure *like); /* NULL none */
 /* The facts of one kind and name, by value; NULL and 0 where there is none. */
-const struct mw_digest_fact *mw_digest_facts(const struct mw_digest *digest,
-                                             enum mw_fact_kind kind, const char *name,
-                                             size_t *count);
+const struct mw_digest_fact *mw_digest_facts(const struct mw_digest *digest, enum mw_fact_kind kind,
+                                             const char *name, size_t *count);
+/* A rank by its place, as mw_rank_label says it: "3", "2:3". Newly allocated. */
+char *mw_digest_rank(const struct mw_digest *digest, int64_t place);
 const char *mw_fact_kind_word(enum mw_fact_kind kind);
 const char *mw_metric_word(enum mw_figure_metric metric);
 const char *mw_metric_unit(enum mw_figure_metric metric);

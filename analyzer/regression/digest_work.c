@@ -165,6 +165,12 @@ static char *disturbance(const struct mw_analysis *analysis)
     return words;
 }
 
+static void add_rank_names(struct mw_digest *digest, const struct mw_model *model)
+{
+    for (int64_t place = 0; model->world_count > 1 && place < model->rank_total; place++)
+        *mw_vector_add(&digest->rank_names) = mw_rank_label(model, place);
+}
+
 void mw_digest_add_work(struct mw_digest *digest, const struct mw_analysis *analysis)
 {
     const struct mw_model *model = analysis->model;
@@ -172,6 +178,7 @@ void mw_digest_add_work(struct mw_digest *digest, const struct mw_analysis *anal
     digest->identity = identity_of(model);
     add_began(digest, model);
     add_amounts(digest, analysis->tally);
+    add_rank_names(digest, model);
     digest->ranks = model->rank_total;
     digest->recorded_ranks = (int64_t)model->rank_count;
     digest->nodes = (int64_t)model->node_count;

@@ -14,6 +14,7 @@
 #define ONE_RUN_LEAST 0.20 /* with one run a side nothing smaller is a verdict */
 #define PART_LEAST    0.05 /* of the samples or bytes: so much of the job that it counts */
 #define TIME_LEAST    0.01 /* of the time of all ranks: less does not matter */
+#define STEP_LEAST    2e-6 /* s a message: caches, clocks and a core's other thread do as much */
 #define ALONE_MOST    2000 /* classes without counterpart among which one is looked for */
 #define RUNS_MOST     100  /* more are nobody's answer */
 
@@ -94,23 +95,34 @@ static void add_whole(struct joining *joining)
     }
 }
 
-static int counts(const struct joining *joining, const struct mw_figure *figure)
+/* Of messages: whether they are more than a few of all. */
+static int has_part(const struct joining *joining, const struct mw_figure *figure)
 {
     const double *whole = joining->whole[figure->metric];
+    return (double)figure->samples >= PART_LEAST * whole[0] ||
+           bytes_of(figure) >= PART_LEAST * whole[1];
+}
+
+/* Starting and ending take as long as the launcher and the machine's load want. */
+static int is_start_or_end(const struct mw_figure *figure)
+{
+    return !strncmp(figure->name, "MPI_Init", strlen("MPI_Init")) ||
+           !strncmp(figure->name, "MPI_Finalize", strlen("MPI_Finalize"));
+}
+
+static int counts(const struct joining *joining, const struct mw_figure *figure)
+{
     unsigned parts = joining->comparison->options.parts;
     int alone = !(parts & MW_COMPARE_CLASSES);
     switch (figure->scope) {
     case MW_SCOPE_CLASS:
     case MW_SCOPE_PAIR:
         return (figure->scope == MW_SCOPE_CLASS || (alone && parts & MW_COMPARE_PAIRS)) &&
-               ((double)figure->samples >= PART_LEAST * whole[0] ||
-                bytes_of(figure) >= PART_LEAST * whole[1]);
+               has_part(joining, figure);
     case MW_SCOPE_JOB:
         return 1;
-    default: /* starting and ending depend on the launcher */
-        return alone && strncmp(figure->name, "MPI_Init", strlen("MPI_Init")) &&
-               strncmp(figure->name, "MPI_Finalize", strlen("MPI_Finalize")) &&
-               figure->value >= PART_LEAST * joining->time;
+    default:
+        return alone && !is_start_or_end(figure) && figure->value >= PART_LEAST * joining->time;
     }
 }
 
@@ -295,6 +307,39 @@ static void join_all(struct joining *joining)
     free(alone.at);
 }
 
+/* --- noise ------------------------------------------------------------------------------------ */
+
+/* Speeds of messages jump between a few values (who shares a core, which copy is in a cache), and of
+ * many some sit on one of them in all runs of a side by chance, as if they had no noise: none is
+ * believed to be steadier than the median of its kind. */
+static void widen_kind(struct mw_comparison *comparison, enum mw_figure_scope scope,
+                       enum mw_figure_metric metric, double level)
+{
+    double *noises = mw_alloc(comparison->effects.count, sizeof(*noises)), usual;
+    size_t count = 0;
+    for (size_t i = 0; i < comparison->effects.count; i++) {
+        const struct mw_effect *effect = &comparison->effects.at[i];
+        if (effect->about->scope == scope && effect->about->metric == metric && effect->measured)
+            noises[count++] = effect->change.noise;
+    }
+    usual = mw_median(noises, count);
+    for (size_t i = 0; i < comparison->effects.count; i++) {
+        struct mw_effect *effect = &comparison->effects.at[i];
+        if (effect->about->scope == scope && effect->about->metric == metric && effect->measured)
+            mw_change_widen(&effect->change, usual, level);
+    }
+    free(noises);
+}
+
+static void widen_all(struct mw_comparison *comparison)
+{
+    double level = MW_SURE / (double)comparison->options.looks;
+    for (int metric = 0; metric < MW_METRICS; metric++) {
+        widen_kind(comparison, MW_SCOPE_CLASS, (enum mw_figure_metric)metric, level);
+        widen_kind(comparison, MW_SCOPE_PAIR, (enum mw_figure_metric)metric, level);
+    }
+}
+
 /* --- verdicts --------------------------------------------------------------------------------- */
 
 /* Each scope is a family of its own: so that a thousand pairs do not drown ten classes. */
@@ -314,11 +359,11 @@ static void adjust_scope(struct mw_comparison *comparison, enum mw_figure_scope 
 }
 
 static enum mw_effect_verdict judge_runs(const struct mw_effect *effect, double threshold,
-                                         size_t looks)
+                                         size_t looks, int disturbed)
 {
     double level = MW_SURE / (double)looks;
     enum mw_worse worse = mw_change_worse(&effect->change, threshold, level);
-    if (worse == MW_WORSE_YES)
+    if (worse == MW_WORSE_YES && !disturbed)
         return MW_EFFECT_WORSE;
     if (effect->change.ratio > 1 + threshold || (looks > 1 && worse == MW_WORSE_UNSURE))
         return MW_EFFECT_UNSURE;
@@ -351,20 +396,57 @@ static int is_little(const struct joining *joining, const struct mw_effect *effe
            fabs(effect->fresh - effect->base) < TIME_LEAST * joining->time;
 }
 
+/* How much longer a message takes, s. */
+static double step_of(const struct mw_effect *effect)
+{
+    double size = (double)mw_class_from(effect->about->size_class);
+    if (effect->about->metric == MW_METRIC_BANDWIDTH)
+        return size / effect->fresh - size / effect->base;
+    return effect->fresh - effect->base;
+}
+
+/* Why what looks surely slower is not sure even so: what runs of one stack were seen to do, which
+ * no test on their values tells. NULL: nothing. */
+static const char *doubt_of(const struct joining *joining, const struct mw_effect *effect,
+                            int several)
+{
+    const struct mw_comparison *comparison = joining->comparison;
+    if (!several && step_of(effect) < STEP_LEAST)
+        return "so little a message differs from run to run";
+    if (!several && effect->change.p > MW_SURE)
+        return "among so many figures one looks like this by chance";
+    if (effect->base_runs < comparison->base.count || effect->fresh_runs < comparison->fresh.count)
+        return "not measured in each run";
+    if (effect->about->scope == MW_SCOPE_PAIR && !has_part(joining, effect->about))
+        return "one pair of many differs from run to run";
+    return NULL;
+}
+
 static void judge(const struct joining *joining, struct mw_effect *effect)
 {
     const struct mw_compare_options *options = &joining->comparison->options;
     if (!effect->measured)
         return;
     int several = effect->base_runs > 1 && effect->fresh_runs > 1;
-    effect->verdict =
-        several ? judge_runs(effect, options->threshold, options->looks)
-                : judge_blocks(effect, options->threshold, joining->comparison->disturbed);
+    int disturbed = joining->comparison->disturbed;
+    effect->verdict = several ? judge_runs(effect, options->threshold, options->looks, disturbed)
+                              : judge_blocks(effect, options->threshold, disturbed);
+    const char *doubt =
+        effect->verdict == MW_EFFECT_WORSE ? doubt_of(joining, effect, several) : NULL;
+    if (doubt) { /* what looks sure matters, however little it is */
+        effect->verdict = MW_EFFECT_UNSURE;
+        effect->why = doubt;
+        effect->counts = 1;
+    }
+    if (effect->verdict == MW_EFFECT_WORSE && is_start_or_end(effect->about)) {
+        effect->verdict = MW_EFFECT_UNSURE;
+        effect->why = "depends on the launcher and the machine's load";
+    }
     if (is_little(joining, effect)) {
         effect->verdict = MW_EFFECT_SAME;
         effect->why = "too little of the job's time to matter";
     }
-    if (several && effect->verdict == MW_EFFECT_UNSURE)
+    if (several && !disturbed && !effect->why && effect->verdict == MW_EFFECT_UNSURE)
         effect->runs_needed = mw_runs_needed(&effect->change, options->threshold,
                                              MW_SURE / (double)options->looks, RUNS_MOST);
 }
@@ -404,6 +486,7 @@ void mw_compare_effects(struct mw_comparison *comparison)
         qsort(joining.all.at, joining.all.count, sizeof(joining.all.at[0]), reference_compare);
     add_whole(&joining);
     join_all(&joining);
+    widen_all(comparison);
     for (int scope = 0; scope < MW_SCOPES; scope++)
         adjust_scope(comparison, (enum mw_figure_scope)scope);
     for (size_t i = 0; i < comparison->effects.count; i++)

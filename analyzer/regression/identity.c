@@ -159,20 +159,40 @@ static const struct mw_digest_pair *pair_of(const struct mw_digest *run, int64_t
     return NULL;
 }
 
-/* Of the runs that have the pair. NULL: none has. */
-static const char *pair_text(const struct mw_runs *runs, const struct mw_digest_pair *like,
-                             const char *(*text)(const struct mw_digest_pair *), int *steady)
+/* What the runs that have a pair say of it. */
+struct pair_texts {
+    const char **at;
+    size_t count;
+};
+
+static struct pair_texts pair_texts(const struct mw_runs *runs, const struct mw_digest_pair *like,
+                                    const char *(*text)(const struct mw_digest_pair *))
 {
-    const char **texts = mw_alloc(runs->count, sizeof(*texts));
-    size_t count = 0;
+    struct pair_texts texts = {mw_alloc(runs->count, sizeof(*texts.at)), 0};
     for (size_t i = 0; i < runs->count; i++) {
         const struct mw_digest_pair *pair = pair_of(runs->at[i], like->src, like->dst);
         if (pair)
-            texts[count++] = text(pair);
+            texts.at[texts.count++] = text(pair);
     }
-    const char *most = count ? most_common(texts, count, steady) : NULL;
-    free(texts);
-    return most;
+    return texts;
+}
+
+static int is_in(const struct pair_texts *texts, const char *text)
+{
+    for (size_t i = 0; i < texts->count; i++)
+        if (!strcmp(texts->at[i], text))
+            return 1;
+    return 0;
+}
+
+/* A lesser way than the usual one that some new runs took and no base run did; NULL none. */
+static const char *fell_in_some(const struct pair_texts *base, const char *usual,
+                                const struct pair_texts *fresh)
+{
+    for (size_t i = 0; i < fresh->count; i++)
+        if (is_worse(usual, fresh->at[i]) && !is_in(base, fresh->at[i]))
+            return fresh->at[i];
+    return NULL;
 }
 
 static const char *transport_of(const struct mw_digest_pair *pair)
@@ -185,28 +205,73 @@ static const char *distance_of(const struct mw_digest_pair *pair)
     return pair->distance;
 }
 
-static void compare_pair(struct mw_comparison *comparison, const struct mw_digest_pair *pair,
-                         const char *(*text)(const struct mw_digest_pair *))
+/* Whether one can tell which way a pair took. */
+static int is_known(const char *label)
 {
-    int steady = 1;
-    const char *base = pair_text(&comparison->base, pair, text, &steady);
-    const char *fresh = pair_text(&comparison->fresh, pair, text, &steady);
-    if (!base || !fresh || !strcmp(base, fresh))
-        return;
-    enum mw_identity_kind kind = MW_IDENTITY_DISTANCE;
-    if (text == transport_of) {
-        char *old = without_devices(base), *new = without_devices(fresh);
-        kind = strcmp(old, new) ? MW_IDENTITY_TRANSPORT : MW_IDENTITY_DEVICE;
-        free(old);
-        free(new);
-    }
+    return !strstr(label, "unknown");
+}
+
+static struct mw_identity *put_pair(struct mw_comparison *comparison, enum mw_identity_kind kind,
+                                    const struct mw_digest_pair *pair, const char *base,
+                                    const char *fresh)
+{
     struct mw_identity *identity = put(comparison, kind, pair->distance, base, fresh);
     identity->src = pair->src;
     identity->dst = pair->dst;
     identity->messages = pair->messages;
     identity->bytes = pair->bytes;
-    identity->steady = steady;
-    identity->worse = kind == MW_IDENTITY_TRANSPORT && is_worse(base, fresh);
+    return identity;
+}
+
+static enum mw_identity_kind transport_or_device(const char *base, const char *fresh)
+{
+    char *old = without_devices(base), *new = without_devices(fresh);
+    int other = strcmp(old, new) != 0;
+    free(old);
+    free(new);
+    return other ? MW_IDENTITY_TRANSPORT : MW_IDENTITY_DEVICE;
+}
+
+/* A step down is a regression where no base run made it and most new runs did; else it may be
+ * chance. */
+static void compare_transport(struct mw_comparison *comparison, const struct mw_digest_pair *pair)
+{
+    int steady = 1;
+    struct pair_texts base = pair_texts(&comparison->base, pair, transport_of);
+    struct pair_texts fresh = pair_texts(&comparison->fresh, pair, transport_of);
+    if (base.count && fresh.count) {
+        const char *old = most_common(base.at, base.count, &steady);
+        const char *new = most_common(fresh.at, fresh.count, &steady);
+        const char *some = strcmp(old, new) ? NULL : fell_in_some(&base, old, &fresh);
+        comparison->ways_known += is_known(old) && is_known(new);
+        comparison->ways_lost += is_known(old) && !is_known(new) && pair->messages;
+        if (strcmp(old, new) || some) {
+            new = some ? some : new;
+            struct mw_identity *identity =
+                put_pair(comparison, transport_or_device(old, new), pair, old, new);
+            int down = identity->kind == MW_IDENTITY_TRANSPORT && is_worse(old, new);
+            identity->steady = steady;
+            identity->worse = down && !some && !is_in(&base, new);
+            identity->doubtful = down && !identity->worse;
+        }
+    }
+    free(base.at);
+    free(fresh.at);
+}
+
+static void compare_distance(struct mw_comparison *comparison, const struct mw_digest_pair *pair)
+{
+    int steady = 1;
+    struct pair_texts base = pair_texts(&comparison->base, pair, distance_of);
+    struct pair_texts fresh = pair_texts(&comparison->fresh, pair, distance_of);
+    if (base.count && fresh.count) {
+        const char *old = most_common(base.at, base.count, &steady);
+        const char *new = most_common(fresh.at, fresh.count, &steady);
+        if (strcmp(old, new))
+            put_pair(comparison, MW_IDENTITY_DISTANCE, pair, old, new)->steady = steady;
+    }
+    free(base.at);
+    free(fresh.at);
 }
 
 /* --- all pairs of a distance ------------------------------------------------------------------ */
@@ -224,11 +289,34 @@ static char *buffer_text(const struct mw_digest_way *way)
     return mw_text_copy(way->buffer[0] ? way->buffer : "not known");
 }
 
-/* The texts of the ways of a distance that carry more than a little, each once: "host, device". */
+static int text_compare(const void *left, const void *right)
+{
+    return strcmp(*(char *const *)left, *(char *const *)right);
+}
+
+/* "device, host": each text once, in an order of its own. Frees the texts. */
+static char *join_texts(char **texts, size_t count)
+{
+    char *list = mw_text_copy("");
+    if (count)
+        qsort(texts, count, sizeof(*texts), text_compare);
+    for (size_t i = 0; i < count; i++) {
+        if (!i || strcmp(texts[i], texts[i - 1])) {
+            char *longer = mw_format("%s%s%s", list, *list ? ", " : "", texts[i]);
+            free(list);
+            list = longer;
+        }
+    }
+    for (size_t i = 0; i < count; i++)
+        free(texts[i]);
+    return list;
+}
+
+/* The texts of the ways of a distance that carry more than a little. */
 static char *ways_text(const struct mw_digest *run, const char *distance, way_text text)
 {
     double messages = 0, bytes = 0;
-    char *list = mw_text_copy("");
+    MW_VECTOR(char *) texts = {0};
     for (size_t i = 0; i < run->ways.count; i++)
         if (!strcmp(run->ways.at[i].distance, distance)) {
             messages += (double)run->ways.at[i].messages;
@@ -240,14 +328,10 @@ static char *ways_text(const struct mw_digest *run, const char *distance, way_te
             ((double)way->messages < SHARE_LEAST * messages &&
              (double)way->bytes < SHARE_LEAST * bytes))
             continue;
-        char *word = text(way);
-        if (!strstr(list, word)) {
-            char *longer = mw_format("%s%s%s", list, *list ? ", " : "", word);
-            free(list);
-            list = longer;
-        }
-        free(word);
+        *mw_vector_add(&texts) = text(way);
     }
+    char *list = join_texts(texts.at, texts.count);
+    free(texts.at);
     return list;
 }
 
@@ -325,6 +409,8 @@ static int identity_compare(const void *left, const void *right)
     const struct mw_identity *a = left, *b = right;
     if (a->worse != b->worse)
         return a->worse ? -1 : 1;
+    if (a->doubtful != b->doubtful)
+        return a->doubtful ? -1 : 1;
     if (a->kind != b->kind)
         return a->kind < b->kind ? -1 : 1;
     if ((a->src < 0) != (b->src < 0))
@@ -341,8 +427,8 @@ void mw_compare_identities(struct mw_comparison *comparison)
 {
     const struct mw_digest *run = comparison->fresh.at[0];
     for (size_t i = 0; i < run->pairs.count; i++) {
-        compare_pair(comparison, &run->pairs.at[i], transport_of);
-        compare_pair(comparison, &run->pairs.at[i], distance_of);
+        compare_transport(comparison, &run->pairs.at[i]);
+        compare_distance(comparison, &run->pairs.at[i]);
     }
     for (size_t i = 0; i < run->ways.count; i++) { /* by distance */
         const char *distance = run->ways.at[i].distance;

@@ -13,6 +13,7 @@
 
 #define OTHER_WORK 0.10 /* it is not the same work any more */
 #define SAME_WORK  0.01 /* times of sums can be compared */
+#define ONE_SIDED  0.40 /* so much more of the new runs than of the others: not by chance */
 
 static void obstacle(struct mw_comparison *comparison, char *text)
 {
@@ -84,33 +85,67 @@ static void check_work(struct mw_comparison *comparison, const struct mw_digest 
     free(two);
 }
 
+/* One run given twice, perhaps as a folder and as a file, would make chance look like certainty. */
+static void check_once(struct mw_comparison *comparison, const struct mw_runs *side)
+{
+    for (size_t i = 0; i < side->count; i++)
+        for (size_t k = 0; k < i; k++) {
+            const struct mw_digest *one = side->at[k], *two = side->at[i];
+            if (one->identity && one->identity[0] && two->identity && one->began == two->began &&
+                !strcmp(one->identity, two->identity))
+                obstacle(comparison, mw_format("%s and %s are the same run", one->path, two->path));
+        }
+}
+
+/* --- what else ran there ---------------------------------------------------------------------- */
+
+static double disturbed_share(const struct mw_runs *side)
+{
+    size_t disturbed = 0;
+    for (size_t i = 0; i < side->count; i++)
+        disturbed += side->at[i]->disturbed != NULL;
+    return (double)disturbed / (double)side->count;
+}
+
+/* Several runs a side show by themselves what a busy machine does to them, unless it was busy for
+ * one of the sides. */
+static void check_disturbed(struct mw_comparison *comparison)
+{
+    double base = disturbed_share(&comparison->base), fresh = disturbed_share(&comparison->fresh);
+    int few = comparison->base.count < 2 || comparison->fresh.count < 2;
+    comparison->disturbed = few ? base > 0 || fresh > 0 : fresh - base > ONE_SIDED;
+}
+
 static void note_disturbed(struct mw_comparison *comparison, const struct mw_digest *run)
 {
-    if (!run->disturbed)
-        return;
-    *mw_vector_add(&comparison->notes) = mw_format(
-        "%s was disturbed: %s%s", run->path, run->disturbed,
-        comparison->disturbed ? "; with one run a side, speeds that look slower are not sure" : "");
+    if (run->disturbed)
+        *mw_vector_add(&comparison->notes) =
+            mw_format("%s was disturbed: %s", run->path, run->disturbed);
 }
 
 void mw_compare_obstacles(struct mw_comparison *comparison)
 {
     const struct mw_runs *sides[] = {&comparison->base, &comparison->fresh};
     const struct mw_digest *first = comparison->base.at[0];
-    int few = comparison->base.count < 2 || comparison->fresh.count < 2;
     comparison->times_compare = 1;
-    for (int side = 0; side < 2; side++)
+    for (int side = 0; side < 2; side++) {
+        check_once(comparison, sides[side]);
         for (size_t i = 0; i < sides[side]->count; i++) {
             const struct mw_digest *run = sides[side]->at[i];
             check_run(comparison, run);
             check_texts(comparison, first, run);
             if (!run->crashed && !first->crashed)
                 check_work(comparison, first, run);
-            comparison->disturbed |= few && run->disturbed;
+            note_disturbed(comparison, run);
         }
-    for (int side = 0; side < 2; side++)
-        for (size_t i = 0; i < sides[side]->count; i++)
-            note_disturbed(comparison, sides[side]->at[i]);
+    }
+    check_disturbed(comparison);
+    if (comparison->disturbed)
+        *mw_vector_add(&comparison->notes) = mw_text_copy(
+            comparison->base.count < 2 || comparison->fresh.count < 2
+                ? "with one run a side, speeds of disturbed runs that look slower are not sure"
+                : "more of the new runs were disturbed than of the others: speeds that look slower "
+                  "are not sure");
     if (!comparison->times_compare)
         *mw_vector_add(&comparison->notes) =
             mw_text_copy("the runs did not do exactly the same work: times in calls, waits and of "

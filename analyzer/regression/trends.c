@@ -2,6 +2,7 @@
 /* Series of figures over runs and their change points (trends.h). */
 #include "analyzer/regression/trends.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "analyzer/analysis/speed.h"
@@ -19,7 +20,7 @@ int mw_trends_take(const struct mw_digest *run)
 /* Speeds of messages that enough samples say something about. */
 static int is_trend(const struct mw_figure *figure)
 {
-    return figure->scope == MW_SCOPE_CLASS && figure->value > 0 &&
+    return figure->scope == MW_SCOPE_CLASS && figure->value > 0 && isfinite(figure->value) &&
            figure->samples >= MW_SPEED_MIN_CERTAIN;
 }
 

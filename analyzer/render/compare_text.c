@@ -12,6 +12,7 @@
 #include "analyzer/render/compare.h"
 #include "analyzer/render/doc.h"
 #include "analyzer/render/json.h"
+#include "analyzer/render/labels.h"
 #include "analyzer/render/table.h"
 #include "analyzer/render/text.h"
 
@@ -54,6 +55,16 @@ static char *interval_text(const json_t *effect)
     return mw_format("%+.0f..%+.0f %%", 100 * (low - 1), 100 * (high - 1));
 }
 
+/* "0 -> 1, 1.00 MiB", "1:0 -> 2:3". */
+static char *pair_text(const json_t *pair, const char *between, const char *sizes)
+{
+    char *src = mw_rank_text(pair, "src"), *dst = mw_rank_text(pair, "dst");
+    char *text = mw_format("%s -> %s%s%s", src, dst, between, sizes);
+    free(src);
+    free(dst);
+    return text;
+}
+
 /* "MPI_Send", "0 -> 1", "other node": what it is about, with its smallest size. */
 static char *about_text(const json_t *effect)
 {
@@ -63,8 +74,7 @@ static char *about_text(const json_t *effect)
     char *text;
     const char *between = *sizes ? ", " : "";
     if (!strcmp(scope, "pair"))
-        text = mw_format("%.0f -> %.0f%s%s", mw_json_count_of(effect, "src"),
-                         mw_json_count_of(effect, "dst"), between, sizes);
+        text = pair_text(effect, between, sizes);
     else if (!strcmp(scope, "class"))
         text = mw_format("%s%s%s", mw_json_string(effect, "distance"), between, sizes);
     else if (!strcmp(scope, "job"))
@@ -98,8 +108,9 @@ static char *pairs_text(const json_t *group)
     json_array_foreach(pairs, index, pair) {
         if (index == PAIRS_SHOWN)
             break;
-        char *longer = mw_format("%s%s%.0f -> %.0f", list, *list ? ", " : "",
-                                 mw_json_count_of(pair, "src"), mw_json_count_of(pair, "dst"));
+        char *ranks = pair_text(pair, "", "");
+        char *longer = mw_format("%s%s%s", list, *list ? ", " : "", ranks);
+        free(ranks);
         free(list);
         list = longer;
     }

@@ -55,7 +55,16 @@ static double as_ratio(const struct mw_effect *effect, double cost)
     return mw_metric_more_is_better(effect->about->metric) ? 1 / cost : cost;
 }
 
-static json_t *effect_json(const struct mw_effect *effect)
+/* A number, or "2:3" where the run has several worlds; null of -1. */
+static json_t *rank_json(const struct mw_digest *run, int64_t place)
+{
+    if (place >= 0 && (uint64_t)place < run->rank_names.count)
+        return mw_json_take(mw_digest_rank(run, place));
+    return mw_json_number(place, -1);
+}
+
+/* Ranks have the names of `run`. */
+static json_t *effect_json(const struct mw_effect *effect, const struct mw_digest *run)
 {
     const struct mw_figure *about = effect->about;
     const struct mw_change *change = &effect->change;
@@ -69,7 +78,7 @@ static json_t *effect_json(const struct mw_effect *effect)
                   mw_json_known(about->name), "distance", mw_json_known(about->distance),
                   "base_transport", mw_json_known(about->transport), "new_transport",
                   mw_json_known(effect->fresh_transport), "buffer", mw_json_known(about->buffer),
-                  "src", mw_json_number(about->src, -1), "dst", mw_json_number(about->dst, -1));
+                  "src", rank_json(run, about->src), "dst", rank_json(run, about->dst));
     json_object_set_new(entry, "from",
                         sized ? mw_json_count(mw_class_from(about->size_class)) : json_null());
     json_object_set_new(entry, "to",
@@ -108,7 +117,7 @@ static json_t *effects_json(const struct mw_comparison *comparison, size_t top)
         const struct mw_effect *effect = &comparison->effects.at[i];
         counts[effect->verdict]++;
         if (is_listed(effect) && json_array_size(listed) < top)
-            json_array_append_new(listed, effect_json(effect));
+            json_array_append_new(listed, effect_json(effect, comparison->fresh.at[0]));
     }
     for (int verdict = 0; verdict <= MW_EFFECT_UNJUDGED; verdict++)
         json_object_set_new(verdicts, mw_effect_word((enum mw_effect_verdict)verdict),
@@ -175,19 +184,20 @@ static uint64_t identity_key(const struct mw_identity *identity)
     key = mw_hash_text(mw_mix(key), identity->fresh);
     key = mw_hash_text(mw_mix(key), identity->distance);
     key = mw_hash_text(mw_mix(key), identity->name);
-    return mw_mix(key ^ (uint64_t)(2 * identity->steady + identity->worse));
+    return mw_mix(key ^
+                  (uint64_t)(4 * identity->doubtful + 2 * identity->steady + identity->worse));
 }
 
-static json_t *group_json(struct group *group)
+static json_t *group_json(struct group *group, const struct mw_digest *run)
 {
     const struct mw_identity *first = group->first;
-    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:b, s:b, s:o, s:o, s:o}", "kind",
+    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:b, s:b, s:b, s:o, s:o, s:o}", "kind",
                      mw_identity_word(first->kind), "name", mw_json_known(first->name), "distance",
                      mw_json_known(first->distance), "base", mw_json_text(first->base), "new",
-                     mw_json_text(first->fresh), "worse", first->worse, "steady", first->steady,
-                     "pairs", mw_json_count(first->src < 0 ? 0 : group->count), "listed",
-                     group->pairs, "largest_effect",
-                     group->cost ? effect_json(group->cost) : json_null());
+                     mw_json_text(first->fresh), "worse", first->worse, "doubtful", first->doubtful,
+                     "steady", first->steady, "pairs",
+                     mw_json_count(first->src < 0 ? 0 : group->count), "listed", group->pairs,
+                     "largest_effect", group->cost ? effect_json(group->cost, run) : json_null());
 }
 
 static json_t *identities_json(const struct mw_comparison *comparison, size_t top)
@@ -195,6 +205,7 @@ static json_t *identities_json(const struct mw_comparison *comparison, size_t to
     struct costs costs = {0};
     struct mw_index index = {0};
     MW_VECTOR(struct group) groups = {0};
+    const struct mw_digest *run = comparison->fresh.at[0];
     json_t *list = json_array();
     costs_read(&costs, comparison);
     for (size_t i = 0; i < comparison->identities.count; i++) {
@@ -206,14 +217,14 @@ static json_t *identities_json(const struct mw_comparison *comparison, size_t to
         group->count++;
         group->cost = larger(group->cost, costs_find(&costs, identity));
         if (identity->src >= 0 && json_array_size(group->pairs) < top)
-            json_array_append_new(group->pairs, json_pack("{s:I, s:I, s:o, s:o}", "src",
-                                                          (json_int_t)identity->src, "dst",
-                                                          (json_int_t)identity->dst, "messages",
+            json_array_append_new(group->pairs, json_pack("{s:o, s:o, s:o, s:o}", "src",
+                                                          rank_json(run, identity->src), "dst",
+                                                          rank_json(run, identity->dst), "messages",
                                                           mw_json_count(identity->messages),
                                                           "bytes", mw_json_count(identity->bytes)));
     }
     for (size_t i = 0; i < groups.count; i++)
-        json_array_append_new(list, group_json(&groups.at[i]));
+        json_array_append_new(list, group_json(&groups.at[i], run));
     mw_index_free(&index);
     mw_index_free(&costs.index);
     free(costs.largest.at);

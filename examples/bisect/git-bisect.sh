@@ -12,6 +12,7 @@
 #   -n RUNS    runs a side, at most (default: 20)
 #   -c OPTION  for mpiwatch compare, as --threshold=3% or --only=transports; may be given again
 set -eu
+trap 'exit 129' EXIT # without judge.sh, too
 # shellcheck source-path=SCRIPTDIR source=judge.sh
 . "$(dirname "$0")/judge.sh"
 

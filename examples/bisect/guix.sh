@@ -15,6 +15,7 @@
 #   -p PACKAGE the package whose sources are bisected; without it the commits are Guix's own
 #   -g, -n, -c as in git-bisect.sh
 set -eu
+trap 'exit 129' EXIT # without judge.sh, too
 # shellcheck source-path=SCRIPTDIR source=judge.sh
 . "$(dirname "$0")/judge.sh"
 

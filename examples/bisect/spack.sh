@@ -12,6 +12,7 @@
 #   -s SPEC    what to install and to load; {} stands for the commit
 #   -g, -n, -c as in git-bisect.sh
 set -eu
+trap 'exit 129' EXIT # without judge.sh, too
 # shellcheck source-path=SCRIPTDIR source=judge.sh
 . "$(dirname "$0")/judge.sh"
 

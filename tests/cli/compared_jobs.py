@@ -33,7 +33,7 @@ def transport_evidence(ranks, transport, device, amount):
         f.sockets(ranks, f.all_pairs(ranks, amount), interface=device or "eth0", address="10.0.0.{}")
     elif transport == "cxi":
         f.fabric(ranks, f.all_pairs(ranks, amount), domain=device or "cxi0")
-    else:
+    elif transport == "vader":
         f.sockets(ranks, {})
 
 
@@ -48,7 +48,7 @@ def run(transport="vader", slower=1.0, noise=0.01, seed=1, count=200, device="",
         libraries=(("/usr/lib/libmpi.so.40.30.4", 1),), facts=(), arguments=None, program=None, sizes=(SMALL, MEBI),
         between=()):
     """The processes of a run: messages of 8 bytes take 10 us, of a MiB a millisecond, times `slower`."""
-    own = {"cxi": {"pml": "cm", "mtl": "ofi", "btls": ()}, "tcp": {"btls": ("self", "tcp")}, "vader": {}}[transport]
+    own = {"cxi": {"pml": "cm", "mtl": "ofi", "btls": ()}, "tcp": {"btls": ("self", "tcp")}, "vader": {}, "unknown": {"btls": ()}}[transport]
     ranks = [f.openmpi(rank, size, **own) for rank in range(size)]
     for process in ranks:
         process.program = program or process.program
@@ -61,3 +61,19 @@ def run(transport="vader", slower=1.0, noise=0.01, seed=1, count=200, device="",
         change(ranks)
     f.finish(ranks, reason=reason)
     return [process for process in ranks if recorded is None or process.rank in recorded]
+
+
+def two_worlds(transport):
+    """Two worlds of two ranks that know nothing of each other."""
+    own = {"cxi": {"pml": "cm", "mtl": "ofi", "btls": ()}, "tcp": {"btls": ("self", "tcp")}}[transport]
+    processes = []
+    for number in (1, 2):
+        ranks = [f.openmpi(rank, 2, key=number * 256 + rank, launched=number, began=number * 1000, **own) for rank in range(2)]
+        traffic(ranks[0], ranks[1], {SMALL: 10000, MEBI: MILLI}, 0.01, number, 50, (SMALL, MEBI))
+        pairs = f.all_pairs(ranks, 50 * (SMALL + MEBI))
+        if transport == "cxi":
+            f.fabric(ranks, pairs, ident=number)
+        else:
+            f.sockets(ranks, pairs, address="10.0.%d.{}" % number)
+        processes += f.finish(ranks)
+    return processes

@@ -25,8 +25,8 @@ def modules(process, *paths):
                                     for i, path in enumerate(paths)])
 
 
-def mpi_process(rank, size, host="node1", mpich=False, hint=False, key=None):
-    process = Process(rank, size, host=host, hint=hint, key=key).world()
+def mpi_process(rank, size, host="node1", mpich=False, **more):
+    process = Process(rank, size, host=host, **more).world()
     if mpich:
         process.abi = 2
         process.version = "MPICH Version: 4.0.2"

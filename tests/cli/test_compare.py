@@ -17,7 +17,7 @@ import build_trace as b  # noqa: E402
 import placed_jobs  # noqa: E402
 from build_trace import job  # noqa: E402
 from cli import ROOT, CliTest, main  # noqa: E402
-from compared_jobs import MEBI, run  # noqa: E402
+from compared_jobs import MEBI, run, two_worlds  # noqa: E402
 
 FINE, WORSE, CANNOT, USAGE = 0, 1, 125, 129
 ABORT = 3
@@ -28,7 +28,8 @@ class CompareTest(CliTest):
         schema = jsonschema.Draft7Validator(json.load(file))
 
     def trace(self, name, *processes, **options):
-        return b.write(self.path(name + ".mpiw"), job(), *(processes or run(**options)))
+        """Each a job of its own."""
+        return b.write(self.path(name + ".mpiw"), job(key=options.pop("key", name)), *(processes or run(**options)))
 
     def side(self, name, count=5, noise=0.02, **options):
         """Runs whose speed differs from one to the next."""
@@ -126,6 +127,31 @@ class Identity(CompareTest):
         self.assertEqual(sorted(groups), ["bound_to", "numa_node"])
         self.assertEqual((groups["bound_to"]["base"], groups["bound_to"]["new"]), ("CPU", "CPU (1 rank), NUMA node (1 rank)"))
 
+    def test_pairs_of_several_worlds(self):
+        old, new = (self.trace(name, *two_worlds(transport)) for name, transport in (("a", "cxi"), ("b", "tcp")))
+        document = self.compare(old, new, code=WORSE)
+        self.assertEqual([(pair["src"], pair["dst"]) for pair in document["identity"][0]["listed"]],
+                         [("1:0", "1:1"), ("1:1", "1:0"), ("2:0", "2:1"), ("2:1", "2:0")])
+        self.assertIn("1:0 -> 1:1, 1:1 -> 1:0, 2:0 -> 2:1", " ".join(document["text"].split()))
+        self.assertIn("transport of 2:0 -> 2:1: tcp", self.run_cli("check", "-b", old, new, code=WORSE).out)
+
+    def test_ways_that_nobody_knows_are_no_answer(self):
+        base, lost = self.trace("a"), self.trace("b", transport="unknown")
+        for arguments in ((base, lost), (lost, self.trace("c", transport="unknown"))):
+            document = self.compare("--only=transports", *arguments, code=CANNOT)
+            self.assertEqual(document["verdict"], "not sure")
+            self.assertIn("known", document["notes"][0])
+
+    def test_a_transport_that_falls_back_in_some_runs(self):
+        base = self.side("a", transport="cxi")
+        new = self.side("b", count=4, transport="cxi") + [self.trace("c", transport="tcp")]
+        document = self.compare("--only=transports", *base, "--", *new, code=CANNOT)
+        group = document["identity"][0]
+        self.assertEqual((group["worse"], group["doubtful"], group["steady"], group["new"]), (False, True, False, "tcp (lo)"))
+        self.assertIn("(not in each run)", document["text"])
+        arguments = [word for trace in base for word in ("--baseline", trace)]
+        self.assertIn("in some runs", self.run_cli("check", *arguments, *new, code=CANNOT).out)
+
     def test_only_transports(self):
         old, new = self.trace("a"), self.trace("b", slower=3)
         self.compare("--only", "transports", old, new, code=FINE)
@@ -182,7 +208,31 @@ class Speed(CompareTest):
         base, new = self.trace("a", between=[crowd]), self.trace("b", slower=1.5, between=[crowd])
         document = self.compare(base, new, code=CANNOT)
         self.assertIn("was disturbed", document["notes"][0])
-        self.compare(base, base, "--", new, new, code=WORSE)
+
+    def test_a_machine_that_was_busy_for_one_side(self):
+        def crowd(ranks):
+            placed_jobs.topology(ranks[0], placed_jobs.MACHINES["desktop"])
+            for process in ranks:
+                placed_jobs.place(process, [0], parent=[0])
+        busy, fast = self.side("a", slower=1.5, between=[crowd]), self.side("b")
+        document = self.compare(*fast, "--", *busy, code=CANNOT)
+        self.assertIn("more of the new runs were disturbed", " ".join(document["notes"]))
+        self.assertIsNone(document["runs_needed"])
+        self.compare(*self.side("c", between=[crowd]), "--", *busy, code=WORSE)
+
+    def test_one_run_twice_is_one_run(self):
+        base, new = self.trace("a"), self.trace("b", slower=1.5)
+        document = self.compare(base, base, "--", new, new, code=CANNOT)
+        self.assertEqual(len(document["obstacles"]), 2)
+        self.assertIn("are the same run", document["obstacles"][0])
+
+    def test_small_steps_need_several_runs(self):
+        """8 bytes that take 1 us or 2: two cores of one machine may be so far apart."""
+        options = {"sizes": (8,), "count": 400}
+        base, new = self.trace("a", slower=0.1, **options), self.trace("b", slower=0.2, seed=2, **options)
+        document = self.compare(base, new, code=CANNOT)
+        self.assertIn("differs from run to run", document["figures"]["listed"][0]["why"])
+        self.compare(*self.side("c", slower=0.1, **options), "--", *self.side("d", slower=0.2, **options), code=WORSE)
 
     def test_too_few_samples(self):
         base, new = self.trace("a", count=8), self.trace("b", count=8, slower=3)
@@ -314,6 +364,9 @@ class Baseline(CompareTest):
         arguments = [word for trace in base for word in ("--baseline", trace)]
         self.run_cli("check", *arguments, *new, code=WORSE)
         self.run_cli("check", "--threshold=20%", *arguments, *new, code=FINE)
+        document = self.run_cli("check", "-f", "json", *arguments, *new, code=WORSE).json()
+        self.assertEqual(document["trace"]["paths"], new[:1])
+        self.run_cli("check", "-e", "ranks=2", *arguments, *new, code=USAGE)
 
     def test_it_cannot_be_judged(self):
         base = self.trace("a")

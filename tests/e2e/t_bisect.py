@@ -20,8 +20,8 @@ OVER_CXI = ["--mca", "mtl", "ofi", "--mca", "mtl_ofi_provider_include", "cxi", "
 
 
 def need_git():
-    if not shutil.which("git"):
-        raise Skip("git is not installed")
+    if not (shutil.which("git") and shutil.which("make")):
+        raise Skip("git or make is not installed")
 
 
 def write(path, text, executable=False):
@@ -155,6 +155,9 @@ def steps_end_with_what_git_understands(mpi, folder):
     made.step(made.commits[8], "git-bisect.sh", options, ["false"], env).expect(129)  # the good one fails
     made.step(made.commits[1], "git-bisect.sh", ["-g", made.commits[2], "-b", "make -s"], ["true"],
               env).expect(129)  # the good one does not build
+    alone = os.path.join(folder, "git-bisect.sh")
+    shutil.copy(os.path.join(SCRIPTS, "git-bisect.sh"), alone)  # without judge.sh
+    made.step(made.commits[1], alone, options, ["true"], env).expect(129)
     os.remove(os.path.join(made.tools, "mpiwatch"))
     made.step(made.commits[1], "git-bisect.sh", options, over_the_card(mpi), env).expect(129)
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The rules of comparisons on digests that are made by hand: which change of a pair's transport is a
- * step down, what is said of sides whose runs differ among themselves, what can be compared.
+ * The rules of comparisons on digests that are made by hand: which change of a pair's transport is
+ * a step down, what is said of sides whose runs differ among themselves, what can be compared.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -49,8 +49,9 @@ static void assert_step(const char *from, const char *to, enum mw_identity_kind 
     assert_int_equal(comparison->identities.count, 1);
     assert_int_equal(comparison->identities.at[0].kind, kind);
     assert_int_equal(comparison->identities.at[0].worse, worse);
-    assert_int_equal(comparison->outcome,
-                     worse ? MW_OUTCOME_REGRESSION : MW_OUTCOME_NO_REGRESSION);
+    assert_int_equal(comparison->outcome, worse                   ? MW_OUTCOME_REGRESSION
+                                          : strstr(to, "unknown") ? MW_OUTCOME_NOT_SURE
+                                                                  : MW_OUTCOME_NO_REGRESSION);
     mw_comparison_free(comparison);
     mw_digest_free(base);
     mw_digest_free(fresh);
@@ -91,25 +92,61 @@ static void test_no_steps(void **unused)
     assert_step("cxi", "cxi (cxi1)", MW_IDENTITY_DEVICE, 0);
 }
 
-static void test_runs_that_differ_among_themselves(void **unused)
+/* Three runs a side: what is said of their only pair. */
+static void assert_sides(const char *const *was, const char *const *now, const char *said,
+                         enum mw_outcome outcome)
 {
     struct mw_digest *base[3], *fresh[3];
-    static const char *const now[] = {"tcp (eth0)", "cxi (cxi0)", "tcp (eth0)"};
-    (void)unused;
     for (int i = 0; i < 3; i++) {
-        base[i] = run_over("cxi (cxi0)");
+        base[i] = run_over(was[i]);
         fresh[i] = run_over(now[i]);
     }
     struct mw_comparison *comparison = compare(base, 3, fresh, 3);
-    assert_int_equal(comparison->identities.count, 1);
-    assert_string_equal(comparison->identities.at[0].fresh, "tcp (eth0)");
-    assert_false(comparison->identities.at[0].steady);
-    assert_int_equal(comparison->outcome, MW_OUTCOME_REGRESSION);
+    assert_int_equal(comparison->identities.count, said ? 1 : 0);
+    if (said) {
+        assert_string_equal(comparison->identities.at[0].fresh, said);
+        assert_false(comparison->identities.at[0].steady);
+        assert_int_equal(comparison->identities.at[0].worse, outcome == MW_OUTCOME_REGRESSION);
+        assert_int_equal(comparison->identities.at[0].doubtful, outcome == MW_OUTCOME_NOT_SURE);
+    }
+    assert_int_equal(comparison->outcome, outcome);
     mw_comparison_free(comparison);
     for (int i = 0; i < 3; i++) {
         mw_digest_free(base[i]);
         mw_digest_free(fresh[i]);
     }
+}
+
+static void test_runs_that_differ_among_themselves(void **unused)
+{
+    static const char *const fine[] = {"cxi (cxi0)", "cxi (cxi0)", "cxi (cxi0)"};
+    static const char *const mostly[] = {"tcp (eth0)", "cxi (cxi0)", "tcp (eth0)"};
+    static const char *const once[] = {"cxi (cxi0)", "tcp (eth0)", "cxi (cxi0)"};
+    static const char *const better[] = {"cxi (cxi0)", "vader", "cxi (cxi0)"};
+    (void)unused;
+    assert_sides(fine, mostly, "tcp (eth0)", MW_OUTCOME_REGRESSION);
+    assert_sides(fine, once, "tcp (eth0)", MW_OUTCOME_NOT_SURE);
+    assert_sides(once, mostly, "tcp (eth0)", MW_OUTCOME_NOT_SURE);
+    assert_sides(once, once, NULL, MW_OUTCOME_NO_REGRESSION);
+    assert_sides(fine, better, NULL, MW_OUTCOME_NO_REGRESSION);
+}
+
+static void test_a_run_given_twice(void **unused)
+{
+    struct mw_digest *base = run_over("cxi"), *fresh[] = {run_over("cxi"), run_over("cxi")};
+    (void)unused;
+    fresh[0]->identity = mw_text_copy("4711");
+    fresh[1]->identity = mw_text_copy("4711");
+    struct mw_comparison *comparison = compare(&base, 1, fresh, 2);
+    assert_int_equal(comparison->outcome, MW_OUTCOME_INCOMPARABLE);
+    mw_comparison_free(comparison);
+    fresh[1]->began = 1; /* another one of a launcher that counts from the beginning */
+    comparison = compare(&base, 1, fresh, 2);
+    assert_int_equal(comparison->obstacles.count, 0);
+    mw_comparison_free(comparison);
+    mw_digest_free(base);
+    mw_digest_free(fresh[0]);
+    mw_digest_free(fresh[1]);
 }
 
 static void test_a_crash_is_an_obstacle(void **unused)
@@ -133,6 +170,7 @@ int main(void)
         cmocka_unit_test(test_no_steps),
         cmocka_unit_test(test_runs_that_differ_among_themselves),
         cmocka_unit_test(test_a_crash_is_an_obstacle),
+        cmocka_unit_test(test_a_run_given_twice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
