@@ -14,6 +14,7 @@
 #define ONE_RUN_LEAST 0.20 /* with one run a side nothing smaller is a verdict */
 #define PART_LEAST    0.05 /* of the samples or bytes: so much of the job that it counts */
 #define TIME_LEAST    0.01 /* of the time of all ranks: less does not matter */
+#define LONG_ENOUGH   5.0  /* s of a single run: what else a machine does lasts about as long */
 #define STEP_LEAST    2e-6 /* s a message: caches, clocks and a core's other thread do as much */
 #define ALONE_MOST    2000 /* classes without counterpart among which one is looked for */
 #define RUNS_MOST     100  /* more are nobody's answer */
@@ -31,6 +32,7 @@ struct joining {
     MW_VECTOR(struct reference) all; /* by what they are about */
     double whole[MW_METRICS][2];     /* samples and bytes of classes, for their parts */
     double time;                     /* s of all ranks in a base run */
+    double shortest;                 /* s of the shortest run; 0: not known of each */
 };
 
 static int wanted(const struct mw_comparison *comparison, enum mw_figure_scope scope)
@@ -81,6 +83,23 @@ static double bytes_of(const struct mw_figure *figure)
     return (double)figure->samples * (double)mw_class_to(figure->size_class);
 }
 
+static double wall_of(const struct mw_digest *run)
+{
+    for (size_t f = 0; f < run->figures.count; f++)
+        if (run->figures.at[f].scope == MW_SCOPE_JOB && !strcmp(run->figures.at[f].name, "wall"))
+            return run->figures.at[f].value;
+    return 0;
+}
+
+static void find_shortest(struct joining *joining)
+{
+    const struct mw_runs *sides[] = {&joining->comparison->base, &joining->comparison->fresh};
+    joining->shortest = INFINITY;
+    for (int side = 0; side < 2; side++)
+        for (size_t i = 0; i < sides[side]->count; i++)
+            joining->shortest = fmin(joining->shortest, wall_of(sides[side]->at[i]));
+}
+
 static void add_whole(struct joining *joining)
 {
     const struct mw_digest *run = joining->comparison->base.at[0];
@@ -90,9 +109,8 @@ static void add_whole(struct joining *joining)
             joining->whole[figure->metric][0] += (double)figure->samples;
             joining->whole[figure->metric][1] += bytes_of(figure);
         }
-        if (figure->scope == MW_SCOPE_JOB && !strcmp(figure->name, "wall"))
-            joining->time = figure->value * (double)run->recorded_ranks;
     }
+    joining->time = wall_of(run) * (double)run->recorded_ranks;
 }
 
 /* Of messages: whether they are more than a few of all. */
@@ -378,6 +396,8 @@ static const char *doubt_of(const struct joining *joining, const struct mw_effec
                             int several)
 {
     const struct mw_comparison *comparison = joining->comparison;
+    if (!several && joining->shortest < LONG_ENOUGH)
+        return "a single run this short shows what else ran then";
     if (!several && step_of(effect) < STEP_LEAST)
         return "so little a message differs from run to run";
     if (!several && effect->change.p > MW_SURE)
@@ -452,6 +472,7 @@ void mw_compare_effects(struct mw_comparison *comparison)
     if (joining.all.count)
         qsort(joining.all.at, joining.all.count, sizeof(joining.all.at[0]), reference_compare);
     add_whole(&joining);
+    find_shortest(&joining);
     join_all(&joining);
     for (int scope = 0; scope < MW_SCOPES; scope++)
         adjust_scope(comparison, (enum mw_figure_scope)scope);

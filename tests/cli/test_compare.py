@@ -226,6 +226,13 @@ class Speed(CompareTest):
         self.assertEqual(len(document["obstacles"]), 2)
         self.assertIn("are the same run", document["obstacles"][0])
 
+    def test_short_runs_have_to_be_several(self):
+        """What else ran then may have lasted as long."""
+        short = {"end": b.SECOND}
+        document = self.compare(self.trace("a", **short), self.trace("b", slower=2, seed=2, **short), code=CANNOT)
+        self.assertIn("a single run this short", document["figures"]["listed"][0]["why"])
+        self.compare(*self.side("c", **short), "--", *self.side("d", slower=2, **short), code=WORSE)
+
     def test_small_steps_need_several_runs(self):
         """8 bytes that take 1 us or 2: two cores of one machine may be so far apart."""
         options = {"sizes": (8,), "count": 400}
