@@ -69,11 +69,16 @@ double mw_rate_value(const struct mw_rate *rate)
 }
 
 /* On a busy machine the certain samples, of which somebody waited for each, are the slow ones. */
-double mw_speed_in_flight(const struct mw_speed *speed, int *bound)
+const struct mw_rate *mw_speed_moved(const struct mw_speed *speed, int *bound)
 {
     double certain = mw_rate_value(&speed->in_flight), least = mw_rate_value(&speed->at_least);
     *bound = least > certain + certain / MW_SPEED_LITTLE;
-    return least > certain ? least : certain;
+    return least > certain ? &speed->at_least : &speed->in_flight;
+}
+
+double mw_speed_in_flight(const struct mw_speed *speed, int *bound)
+{
+    return mw_rate_value(mw_speed_moved(speed, bound));
 }
 
 struct mw_transfer_meter *mw_transfer_meter_create(const struct mw_model *model,
@@ -468,6 +473,40 @@ const struct mw_speed *mw_speeds_pair(const struct mw_speeds *speeds, int64_t sr
                      speeds->all.at[low + *count].dst == dst;)
         ++*count;
     return *count ? &speeds->all.at[low] : NULL;
+}
+
+/* Of a pair's size classes first to last the one that weighs most; NULL: none weighs anything. */
+static const struct mw_speed *heaviest(const struct mw_speeds *speeds, int64_t src, int64_t dst,
+                                       unsigned first, unsigned last,
+                                       uint64_t (*weigh)(const struct mw_speed *speed))
+{
+    size_t count;
+    const struct mw_speed *best = NULL, *at = mw_speeds_pair(speeds, src, dst, &count);
+    for (size_t i = 0; i < count; i++)
+        if (at[i].class >= first && at[i].class <= last && weigh(&at[i]) > (best ? weigh(best) : 0))
+            best = &at[i];
+    return best;
+}
+
+static uint64_t weigh_bytes(const struct mw_speed *speed)
+{
+    int bound;
+    return mw_speed_in_flight(speed, &bound) > 0 ? speed->bytes : 0;
+}
+
+static uint64_t weigh_latencies(const struct mw_speed *speed)
+{
+    return speed->latencies;
+}
+
+const struct mw_speed *mw_speeds_large(const struct mw_speeds *speeds, int64_t src, int64_t dst)
+{
+    return heaviest(speeds, src, dst, mw_size_class(MW_SPEED_LARGE), MW_SIZE_CLASSES, weigh_bytes);
+}
+
+const struct mw_speed *mw_speeds_small(const struct mw_speeds *speeds, int64_t src, int64_t dst)
+{
+    return heaviest(speeds, src, dst, 0, mw_size_class(MW_SPEED_SMALL), weigh_latencies);
 }
 
 const struct mw_node_speed *mw_speeds_nodes(const struct mw_speeds *speeds, int64_t src,

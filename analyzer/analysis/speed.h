@@ -11,11 +11,13 @@
 #include "analyzer/analysis/trail.h"
 #include "analyzer/model/matching.h"
 
-#define MW_SPEED_WARM_UP     4  /* first messages of a pair and size class, kept apart */
-#define MW_SPEED_WINDOW      16 /* messages of a window, of which the best is kept */
-#define MW_SPEED_SLICES      16 /* of the job's time */
-#define MW_SPEED_MIN_CERTAIN 10 /* samples from which a figure may be judged */
-#define MW_SPEED_LITTLE      50 /* one part in so many does not matter */
+#define MW_SPEED_WARM_UP     4            /* first messages of a pair and size class, kept apart */
+#define MW_SPEED_WINDOW      16           /* messages of a window, of which the best is kept */
+#define MW_SPEED_SLICES      16           /* of the job's time */
+#define MW_SPEED_SMALL       127u         /* bytes up to which messages tell of latency */
+#define MW_SPEED_LARGE       (256u << 10) /* and from which they tell of bandwidth */
+#define MW_SPEED_MIN_CERTAIN 10           /* samples from which a figure may be judged */
+#define MW_SPEED_LITTLE      50           /* one part in so many does not matter */
 #define MW_SPEED_SHARP       10 /* a certain sample takes so many times the error of the clocks */
 #define MW_SPEED_PACE        1048576.0          /* bytes of which a pace is the time */
 #define MW_SPEED_PAUSE       INT64_C(100000000) /* ns outside MPI that end a burst */
@@ -80,13 +82,19 @@ void mw_speeds_free(struct mw_speeds *speeds);
 /* The size classes of a pair, ascending; NULL and 0 where nothing was measured. */
 const struct mw_speed *mw_speeds_pair(const struct mw_speeds *speeds, int64_t src, int64_t dst,
                                       size_t *count);
+/* What stands for a pair: of its large messages the size class in which most bytes moved, of its
+ * small ones that with most latencies. NULL where there is no figure. */
+const struct mw_speed *mw_speeds_large(const struct mw_speeds *speeds, int64_t src, int64_t dst);
+const struct mw_speed *mw_speeds_small(const struct mw_speeds *speeds, int64_t src, int64_t dst);
 /* NULL where nothing was measured between these nodes. */
 const struct mw_node_speed *mw_speeds_nodes(const struct mw_speeds *speeds, int64_t src,
                                             int64_t dst);
 /* Bytes per second; 0 where the time is. */
 double mw_rate_value(const struct mw_rate *rate);
-/* Bytes per second in flight: of certain samples, or what all messages reached at least, where that
- * is more; 0 nothing is known. *bound: it is such a bound, and no certain sample says nearly so. */
+/* What moved in flight: of certain samples, or what all messages reached at least, where that is
+ * more. *bound: it is such a bound, and no certain sample says nearly so. */
+const struct mw_rate *mw_speed_moved(const struct mw_speed *speed, int *bound);
+/* The same in bytes per second; 0 nothing is known. */
 double mw_speed_in_flight(const struct mw_speed *speed, int *bound);
 
 #endif

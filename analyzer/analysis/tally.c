@@ -223,10 +223,8 @@ static void tally_merge(struct mw_tally *tally, const struct mw_process_tally *f
     add_sites(tally, from);
     for (size_t i = 0; own >= 0 && i < from->pairs.count; i++)
         add_pair(tally, from, own, &from->pairs.at[i]);
-    if (own >= 0) {
+    if (own >= 0)
         add_classes(tally, from, own);
-        mw_speed_merge(tally, from->speed, own, from->process);
-    }
     add_comms(tally, from, open_comms);
     mw_flows_merge(tally->flows, from->flow, from->number, tally->comms);
     mw_tally_add_regions(tally, from);
@@ -315,7 +313,6 @@ struct mw_tally *mw_tally_create(const struct mw_model *model, const struct mw_c
     run_workers(&work);
     mw_tally_join_regions(tally);
     mw_tally_sort_classes(tally);
-    mw_speed_join(tally);
     mw_flows_finish(tally->flows);
     if (tally->damage.count)
         qsort(tally->damage.at, tally->damage.count, sizeof(tally->damage.at[0]), damage_compare);
@@ -344,7 +341,6 @@ void mw_tally_free(struct mw_tally *tally)
     free(tally->pairs.at);
     free(tally->classes.at);
     free(tally->buffers.at);
-    free(tally->speeds.at);
     free(tally->progress.at);
     free(tally->regions.at);
     for (size_t i = 0; i < tally->damage.count; i++) {

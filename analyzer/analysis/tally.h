@@ -112,25 +112,6 @@ struct mw_pair_class {
     uint64_t messages, bytes;
 };
 
-#define MW_SPEED_SMALL 64u          /* bytes of a message that may take part in a round trip */
-#define MW_SPEED_LARGE (256u << 10) /* bytes from which a message's rate counts */
-
-/* How fast a pair was, from one rank's own clock (docs/metrics.md, "Reached"). 0 samples: not
- * known. */
-struct mw_pair_speed {
-    int64_t src, dst;
-    uint64_t half_median, half_min; /* ns, half a round trip of small messages, measured at src */
-    uint64_t half_samples;
-    uint64_t
-        half_unsure; /* round trips of which it is not sure that the answer followed the question */
-    uint64_t rate_bytes,
-        rate_time; /* of large messages, at dst; time: ns in which one was awaited */
-    uint64_t rate_samples;
-    /* for the joining of both ends: see tally_speed.h */
-    int64_t lag, need;
-    uint64_t rate_unsized; /* of rate_samples: receives whose size only the sender knows */
-};
-
 struct mw_size_total {
     uint64_t messages, bytes, collectives, collective_bytes;
 };
@@ -162,7 +143,6 @@ struct mw_tally {
     MW_VECTOR(struct mw_pair) pairs;
     MW_VECTOR(struct mw_pair_class) classes;      /* by src, dst, class */
     MW_VECTOR(struct mw_pair_class) buffers;      /* by src, dst, class, kind */
-    MW_VECTOR(struct mw_pair_speed) speeds;       /* by src, dst */
     MW_VECTOR(struct mw_progress_entry) progress; /* of communicators that a call was open on */
     struct mw_process_total *processes;           /* by number */
     struct mw_comm_total *comm_totals;            /* by number of the joined one */
@@ -207,8 +187,6 @@ const struct mw_pair_class *mw_tally_classes(const struct mw_tally *tally, int64
  * memory. */
 const struct mw_pair_class *mw_tally_buffers(const struct mw_tally *tally, int64_t src, int64_t dst,
                                              size_t *count);
-/* NULL where nothing was measured. */
-const struct mw_pair_speed *mw_tally_speed(const struct mw_tally *tally, int64_t src, int64_t dst);
 /* The number of instances that a process started on a communicator; 0 where it is not known. */
 uint64_t mw_tally_progress(const struct mw_tally *tally, size_t process, size_t comm);
 

@@ -252,8 +252,6 @@ static void count_call(struct mw_process_tally *tally, struct mw_requests *reque
         pair_add(&pair, &operation);
         count_operation(tally, &operation, event);
         mw_flow_operation(tally->flow, &operation, event, event == call ? own_ticks : 0);
-        if (!record->incomplete)
-            mw_speed_operation(tally->speed, &operation, call, !record->part_count);
     }
     tally->events += record->part_count + !record->incomplete;
     if (record->incomplete) {
@@ -307,13 +305,10 @@ struct mw_process_tally *mw_process_tally_create(const struct mw_comms *comms, s
     const struct mw_model *model = comms->model;
     tally->number = number;
     tally->all_comms = comms;
-    tally->speed = mw_speed_meter_create();
     tally->process = mw_trace_process(model->trace, number);
     tally->flow = mw_flow_meter_create(tally->process);
     struct mw_stream *stream = mw_stream_open(model, tally->process);
-    struct mw_slices *slices = mw_slices_create(comms, number);
     while (mw_stream_next(stream, &thread, &record) == MW_OK) {
-        mw_slices_skip(slices, tally->speed, record->call.start, record->call.end);
         count_call(tally, requests, thread, record);
         if (progress && tally->events - told >= PROGRESS_STEP) {
             progress(tally->events - told);
@@ -322,12 +317,10 @@ struct mw_process_tally *mw_process_tally_create(const struct mw_comms *comms, s
     }
     if (progress)
         progress(tally->events - told);
-    mw_slices_skip(slices, tally->speed, UINT64_MAX, UINT64_MAX);
     tally->total.threads = mw_stream_threads(stream);
     mw_tally_sums(tally, stream);
     tally->total.events_missing = mw_stream_missing(stream);
     tally->total.status = mw_stream_status(stream);
-    mw_slices_free(slices);
     keep_damage(tally, stream);
     tally->total.wall = wall_ticks(tally->process, tally->total.last_end);
     mw_stream_close(stream);
@@ -344,7 +337,6 @@ void mw_process_tally_free(struct mw_process_tally *tally)
     mw_index_free(&tally->buffer_index);
     mw_index_free(&tally->comm_index);
     mw_index_free(&tally->region_index);
-    mw_speed_meter_free(tally->speed);
     mw_flow_meter_free(tally->flow);
     free(tally->functions.at);
     free(tally->sites.at);

@@ -6,7 +6,8 @@
 #ifndef MW_ANALYSIS_TALLY_PROCESS_H
 #define MW_ANALYSIS_TALLY_PROCESS_H
 
-#include "analyzer/analysis/tally_speed.h"
+#include "analyzer/analysis/tally.h"
+#include "analyzer/model/operation.h"
 
 struct mw_flow_meter;
 struct mw_stream;
@@ -61,7 +62,6 @@ struct mw_process_tally {
     struct mw_index region_index;
     MW_VECTOR(struct mw_local_region) regions;
     uint64_t region; /* that is open, by the events so far; 0 none */
-    struct mw_speed_meter *speed;
     struct mw_flow_meter *flow;
     MW_VECTOR(struct mw_event_damage) damage; /* texts go to the tally */
     struct mw_size_total sizes[MW_SIZE_CLASSES];

@@ -40,74 +40,53 @@ static void way_add(struct mw_way_total *way, const struct mw_pair_transport *pa
     sizes_add(&way->sizes, route);
 }
 
-/* The route that most of a pair's messages between two size classes took; NULL not known. */
-static const struct mw_route *route_between(const struct mw_pair_transport *pair, unsigned first,
-                                            unsigned last)
-{
-    const struct mw_route *best = NULL;
-    for (size_t i = 0; i < pair->routes.count; i++) {
-        const struct mw_route *route = &pair->routes.at[i];
-        if (route->messages && route->first_class <= last && route->last_class >= first &&
-            (!best || route->messages > best->messages))
-            best = route;
-    }
-    return best;
-}
-
-struct half {
+struct latency {
     uint32_t way;
     uint64_t ns;
 };
-typedef MW_VECTOR(struct half) halves;
+typedef MW_VECTOR(struct latency) latencies;
 
 /* Credits what was measured of a pair to the ways that its small and its large messages took. */
-static void speed_add(struct mw_transport_totals *totals, halves *all,
+static void speed_add(struct mw_transport_totals *totals, latencies *all,
                       const struct mw_pair_transport *pair)
 {
-    const struct mw_pair_speed *speed =
-        mw_tally_speed(totals->transports->tally, pair->src, pair->dst);
-    if (speed && speed->half_samples) {
-        const struct mw_route *small = route_between(pair, 0, mw_size_class(MW_SPEED_SMALL));
-        if (small)
-            *mw_vector_add(all) = (struct half){small->way, speed->half_median};
-    }
-    if (!speed || !speed->rate_samples || !speed->rate_time)
+    const struct mw_speed *small = mw_speeds_small(totals->speeds, pair->src, pair->dst);
+    const struct mw_speed *large = mw_speeds_large(totals->speeds, pair->src, pair->dst);
+    const struct mw_route *route = small ? mw_pair_route(pair, small->class) : NULL;
+    if (route)
+        *mw_vector_add(all) = (struct latency){route->way, small->latency_median};
+    route = large ? mw_pair_route(pair, large->class) : NULL;
+    if (!route)
         return;
-    const struct mw_route *large =
-        route_between(pair, mw_size_class(MW_SPEED_LARGE), MW_SIZE_CLASSES - 1);
-    if (!large)
-        return;
-    struct mw_way_total *way = &totals->ways.at[large->way];
-    double rate = (double)speed->rate_bytes / (double)speed->rate_time * 1e9;
+    struct mw_way_total *way = &totals->ways.at[route->way];
+    int bound;
+    double rate = mw_speed_in_flight(large, &bound);
     way->rate_pairs++;
     if (rate > way->best_rate) {
         way->best_rate = rate;
+        way->best_bound = bound;
         way->best_src = pair->src;
         way->best_dst = pair->dst;
     }
 }
 
-static int half_compare(const void *left, const void *right)
+static int latency_compare(const void *left, const void *right)
 {
-    const struct half *a = left, *b = right;
+    const struct latency *a = left, *b = right;
     if (a->way != b->way)
         return a->way < b->way ? -1 : 1;
     return (a->ns > b->ns) - (a->ns < b->ns);
 }
 
-/* The median of each way's half round trips. */
-static void halves_take(struct mw_transport_totals *totals, halves *all)
+/* The median of each way's pairs. */
+static void latencies_take(struct mw_transport_totals *totals, latencies *all)
 {
     if (all->count)
-        qsort(all->at, all->count, sizeof(all->at[0]), half_compare);
-    for (size_t from = 0; from < all->count;) {
-        size_t to = from;
-        while (to < all->count && all->at[to].way == all->at[from].way)
+        qsort(all->at, all->count, sizeof(all->at[0]), latency_compare);
+    for (size_t from = 0, to; from < all->count; from = to) {
+        for (to = from; to < all->count && all->at[to].way == all->at[from].way;)
             to++;
-        struct mw_way_total *way = &totals->ways.at[all->at[from].way];
-        way->half_round_trip = (double)all->at[from + (to - from - 1) / 2].ns;
-        way->half_round_trip_pairs = to - from;
-        from = to;
+        totals->ways.at[all->at[from].way].latency = all->at[from + (to - from - 1) / 2].ns;
     }
     free(all->at);
 }
@@ -218,12 +197,14 @@ static void ways_sort(struct mw_transport_totals *totals)
         qsort(totals->ways.at, kept, sizeof(totals->ways.at[0]), way_compare);
 }
 
-struct mw_transport_totals *mw_transport_totals_create(const struct mw_transports *transports)
+struct mw_transport_totals *mw_transport_totals_create(const struct mw_transports *transports,
+                                                       const struct mw_speeds *speeds)
 {
     struct mw_transport_totals *totals = mw_alloc(1, sizeof(*totals));
     struct mw_index index = {0};
-    halves all = {0};
+    latencies all = {0};
     totals->transports = transports;
+    totals->speeds = speeds;
     for (size_t i = 0; i < transports->ways.count; i++)
         mw_vector_add(&totals->ways)->way = (uint32_t)i;
     for (size_t i = 0; i < transports->pairs.count; i++) {
@@ -236,7 +217,7 @@ struct mw_transport_totals *mw_transport_totals_create(const struct mw_transport
         group_add(&totals->groups.at[at], pair, (uint32_t)i);
     }
     mw_index_free(&index);
-    halves_take(totals, &all);
+    latencies_take(totals, &all);
     ways_sort(totals);
     if (totals->groups.count)
         qsort(totals->groups.at, totals->groups.count, sizeof(totals->groups.at[0]), group_compare);

@@ -7,6 +7,7 @@
 #ifndef MW_ANALYSIS_TRANSPORT_TOTALS_H
 #define MW_ANALYSIS_TRANSPORT_TOTALS_H
 
+#include "analyzer/analysis/speed.h"
 #include "analyzer/analysis/transports.h"
 
 #define MW_WHERES (MW_WHERE_NETWORK + 1) /* values of enum mw_where */
@@ -24,11 +25,11 @@ struct mw_way_total {
     uint64_t bytes_where[MW_WHERES];
     uint64_t seen, concluded; /* bytes by certainty */
     struct mw_route_sizes sizes;
-    double best_rate; /* bytes/s, the fastest pair's "at least"; 0 not measured */
+    double best_rate; /* bytes/s of large messages in flight, of the fastest pair; 0 not measured */
+    int best_bound;   /* that is a lower bound */
     int64_t best_src, best_dst;
     uint64_t rate_pairs;
-    double half_round_trip; /* ns: median of the pairs' medians; 0 not measured */
-    uint64_t half_round_trip_pairs;
+    uint64_t latency; /* ns of small messages, median of the pairs' medians; 0 not measured */
 };
 
 struct mw_route_total {
@@ -53,6 +54,7 @@ struct mw_pair_group {
 
 struct mw_transport_totals {
     const struct mw_transports *transports;
+    const struct mw_speeds *speeds;
     MW_VECTOR(struct mw_way_total) ways;    /* most bytes first; none that carried nothing */
     MW_VECTOR(struct mw_pair_group) groups; /* most bytes first */
     uint64_t messages, bytes;               /* of all pairs */
@@ -60,7 +62,8 @@ struct mw_transport_totals {
     uint64_t partly_pairs;                                   /* known for some sizes only */
 };
 
-struct mw_transport_totals *mw_transport_totals_create(const struct mw_transports *transports);
+struct mw_transport_totals *mw_transport_totals_create(const struct mw_transports *transports,
+                                                       const struct mw_speeds *speeds);
 void mw_transport_totals_free(struct mw_transport_totals *totals);
 
 /* How the pairs of a group lie to each other. */

@@ -2,6 +2,7 @@
 /* mpiwatch transports: which transport each pair of ranks used, and why. */
 #include <stdlib.h>
 
+#include "analyzer/analysis/exchange.h"
 #include "analyzer/cmd/analysis.h"
 #include "analyzer/model/model.h"
 #include "analyzer/render/doc.h"
@@ -45,7 +46,8 @@ static json_t *build_document(const struct mw_analysis *analysis, const struct o
     size_t top = options->view.top >= 0         ? (size_t)options->view.top
                  : options->view.format == TEXT ? 20
                                                 : 100;
-    struct mw_transport_totals *totals = mw_transport_totals_create(analysis->transports);
+    struct mw_transport_totals *totals =
+        mw_transport_totals_create(analysis->transports, analysis->exchange->speeds);
     json_t *document = mw_json_document("transports");
     json_object_set_new(document, "trace",
                         mw_doc_trace(model, options->view.paths.at, options->view.paths.count));
@@ -54,9 +56,8 @@ static json_t *build_document(const struct mw_analysis *analysis, const struct o
     json_object_set_new(document, "nodes", mw_doc_nodes(model));
     json_object_set_new(document, "transports", mw_doc_transports(totals, top));
     json_object_set_new(document, "pairs",
-                        options->place >= 0
-                            ? mw_doc_transport_pairs(analysis->transports, options->place, top)
-                            : json_null());
+                        options->place >= 0 ? mw_doc_transport_pairs(totals, options->place, top)
+                                            : json_null());
     json_object_set_new(document, "damage", mw_doc_damage(model->trace, analysis->tally));
     mw_transport_totals_free(totals);
     return document;
@@ -104,7 +105,10 @@ static int run(int argc, char **argv)
     struct options options = {
         .view = {.formats = formats, .top = -1}, .rank = {0, -1}, .place = -1};
     argp_parse(&parser, argc, argv, 0, NULL, &options);
-    struct mw_analysis *analysis = mw_analysis_open(&options.view.paths, MW_ANALYSIS_TRANSPORTS);
+    unsigned parts = MW_ANALYSIS_TRANSPORTS;
+    if (options.view.format != CSV) /* speeds, which CSV does not have */
+        parts |= MW_ANALYSIS_EXCHANGE;
+    struct mw_analysis *analysis = mw_analysis_open(&options.view.paths, parts);
     int status = analysis ? transports_write(analysis, &options) : MW_EXIT_FAILED;
     mw_analysis_close(analysis);
     free(options.view.paths.at);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/analysis/speed_groups.h"
 #include "analyzer/base/number.h"
 #include "analyzer/findings/spaces.h"
 #include "analyzer/findings/used.h"
@@ -380,14 +381,16 @@ static char *cost_of(const struct fallback *found)
     if (!found->slow || found->lead->weight == MW_FAILURE_MINOR)
         return NULL;
     const struct mw_pair_transport *pair = &found->in->transports->pairs.at[found->slow->pair];
-    const struct mw_pair_speed *speed = mw_tally_speed(found->in->tally, pair->src, pair->dst);
+    const struct mw_speed *large =
+        mw_speeds_large(found->in->exchange->speeds, pair->src, pair->dst);
     const char *way = found->in->transports->ways.at[found->slow->way].name;
     double whole = (double)found->lead->speed / 8;
-    if (speed && speed->rate_samples && speed->rate_time && whole > 0) {
-        double rate = (double)speed->rate_bytes / ((double)speed->rate_time / 1e9);
+    if (large && mw_speed_way(found->in->transports, large) == found->slow->way && whole > 0) {
+        int bound;
+        double rate = mw_speed_in_flight(large, &bound);
         char *share = mw_number_percent(rate / whole), *both = mw_number_rate_of(rate, whole);
-        char *cost = mw_format("large messages reached at least %s of the line rate (%s) over %s",
-                               share, both, way);
+        char *cost = mw_format("large messages reached %s%s of the line rate (%s) over %s",
+                               bound ? "at least " : "", share, both, way);
         free(share);
         free(both);
         return cost;

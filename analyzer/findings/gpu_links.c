@@ -7,12 +7,12 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "analyzer/analysis/speed_groups.h"
 #include "analyzer/base/number.h"
 #include "analyzer/findings/crowd.h"
 #include "analyzer/findings/gpus.h"
 
 #define BYTES_MIN   (1u << 20)
-#define SAMPLES_MIN 8
 #define PEERS_MIN   3   /* pairs of the class that a pair is compared with */
 #define PEERS_SHARE 0.5 /* of the median of its own class */
 #define LESS_SHARE  0.8 /* of the median of a class with fewer links */
@@ -50,13 +50,12 @@ static void ratings_read(struct ratings *ratings, const struct mw_finding_input 
     double *rates = mw_alloc(pairs->all.count, sizeof(*rates));
     for (size_t i = 0; i < pairs->all.count; i++) {
         const struct mw_gpu_pair *pair = &pairs->all.at[i];
-        const struct mw_pair_speed *speed =
-            mw_tally_speed(in->tally, pair->pair->src, pair->pair->dst);
+        const struct mw_speed *large =
+            mw_speeds_large(in->exchange->speeds, pair->pair->src, pair->pair->dst);
+        double rate = large ? mw_speed_judged(large) : 0;
         int class = class_of(&pair->path);
-        if (class >= 0 && speed && speed->rate_samples >= SAMPLES_MIN && speed->rate_time)
-            *mw_vector_add(&ratings->all) =
-                (struct rated){pair, (unsigned)class,
-                               (double)speed->rate_bytes / ((double)speed->rate_time / 1e9)};
+        if (class >= 0 && rate > 0)
+            *mw_vector_add(&ratings->all) = (struct rated){pair, (unsigned)class, rate};
     }
     for (unsigned class = 0; class < CLASSES; class ++) {
         size_t count = 0;
@@ -96,8 +95,8 @@ static void report(const struct mw_finding_input *in, const struct ratings *rati
         char *median = mw_number_rate(ratings->median[class]);
         char *peers = class ? mw_format("with %d link%s", class, class == 1 ? "" : "s")
                             : mw_text_copy("without a link of their own");
-        mw_finding_evidence(
-            finding, mw_format("%s: at least %s; pairs %s reach %s", words, rate, peers, median));
+        mw_finding_evidence(finding,
+                            mw_format("%s: %s; pairs %s reach %s", words, rate, peers, median));
         mw_crowd_add(&crowd, rated->pair->src);
         mw_crowd_add(&crowd, rated->pair->dst);
         free(words);

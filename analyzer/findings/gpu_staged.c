@@ -114,18 +114,15 @@ static size_t say_hidden(const struct mw_finding_input *in, const struct mw_gpu_
 static void say_rate(const struct mw_finding_input *in, const struct mw_gpu_pair *pair,
                      struct mw_finding *finding)
 {
-    const struct mw_pair_speed *speed = mw_tally_speed(in->tally, pair->pair->src, pair->pair->dst);
-    if (!speed || !speed->rate_samples || !speed->rate_time)
+    const struct mw_speed *large =
+        mw_speeds_large(in->exchange->speeds, pair->pair->src, pair->pair->dst);
+    if (!large)
         return;
-    double rate = (double)speed->rate_bytes / ((double)speed->rate_time / 1e9);
-    char *reached = pair->path.bandwidth
-                        ? mw_number_rate_of(rate, (double)pair->path.bandwidth * 1e6)
-                        : mw_number_rate(rate);
+    char *reached = mw_reached_words(large, (double)pair->path.bandwidth * 1e6);
     char *src = mw_rank_label(in->model, pair->pair->src);
     char *dst = mw_rank_label(in->model, pair->pair->dst);
-    finding->cost =
-        mw_format("large messages of ranks %s -> %s reached at least %s%s", src, dst, reached,
-                  pair->path.bandwidth ? " (the links between their GPUs)" : "");
+    finding->cost = mw_format("large messages of ranks %s -> %s reached %s%s", src, dst, reached,
+                              pair->path.bandwidth ? " (the links between their GPUs)" : "");
     free(src);
     free(dst);
     free(reached);

@@ -11,9 +11,8 @@
 #include "analyzer/findings/words.h"
 #include "trace/launchers.h"
 
-#define SPAN_MIN    1000000000 /* ns */
-#define TICK_NS     10000000.0
-#define SAMPLES_MIN 8 /* large messages of a group */
+#define SPAN_MIN 1000000000 /* ns */
+#define TICK_NS  10000000.0
 
 int mw_seated(const struct mw_finding_input *in, uint32_t process, uint32_t node)
 {
@@ -140,11 +139,13 @@ static int pair_leaves(const struct mw_finding_input *in, const struct mw_pair_t
     return 0;
 }
 
-static void rate_add(struct mw_rank_rate *rate, const struct mw_pair_speed *speed)
+static void rate_add(struct mw_rank_rate *rate, const struct mw_speed *speed)
 {
-    rate->bytes += speed->rate_bytes;
-    rate->time += speed->rate_time;
-    rate->samples += speed->rate_samples;
+    int bound;
+    const struct mw_rate *moved = mw_speed_moved(speed, &bound);
+    rate->bytes += moved->bytes;
+    rate->time += moved->time;
+    rate->certain += speed->certain;
 }
 
 struct mw_rank_rate *mw_rank_rates_read(const struct mw_finding_input *in,
@@ -156,13 +157,13 @@ struct mw_rank_rate *mw_rank_rates_read(const struct mw_finding_input *in,
         const struct mw_pair_transport *pair = &in->transports->pairs.at[i];
         int64_t src = mw_model_rank(in->model, pair->src),
                 dst = mw_model_rank(in->model, pair->dst);
-        const struct mw_pair_speed *speed =
-            pair_leaves(in, pair) ? mw_tally_speed(in->tally, pair->src, pair->dst) : NULL;
-        if (!speed || !speed->rate_samples || !speed->rate_time || src < 0 || dst < 0 ||
-            !wanted(context, src, dst))
+        const struct mw_speed *large =
+            pair_leaves(in, pair) ? mw_speeds_large(in->exchange->speeds, pair->src, pair->dst)
+                                  : NULL;
+        if (!large || !large->certain || src < 0 || dst < 0 || !wanted(context, src, dst))
             continue;
-        rate_add(&rates[src], speed);
-        rate_add(&rates[dst], speed);
+        rate_add(&rates[src], large);
+        rate_add(&rates[dst], large);
     }
     return rates;
 }
@@ -173,9 +174,9 @@ double mw_rank_rate(const struct mw_rank_rate *rates, const uint32_t *processes,
     for (size_t i = 0; i < count; i++) {
         all.bytes += rates[processes[i]].bytes;
         all.time += rates[processes[i]].time;
-        all.samples += rates[processes[i]].samples;
+        all.certain += rates[processes[i]].certain;
     }
-    return all.samples < SAMPLES_MIN ? NAN : (double)all.bytes / ((double)all.time / 1e9);
+    return all.certain < MW_SPEED_MIN_CERTAIN ? NAN : (double)all.bytes / ((double)all.time / 1e9);
 }
 
 int mw_device_port(const struct mw_finding_input *in, uint32_t node, int64_t device, uint64_t *rate)

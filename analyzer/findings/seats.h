@@ -21,13 +21,13 @@ char *mw_origin_words(const struct mw_finding_input *in, uint32_t process);
 int64_t mw_cpu_share(const struct mw_finding_input *in, uint32_t process);
 /* What was measured of the large messages that each process sent or received over the network. */
 struct mw_rank_rate {
-    uint64_t bytes, time, samples; /* time: ns in which one was awaited */
+    uint64_t bytes, time, certain; /* certain: samples */
 };
 /* By number of process, of those pairs for whose two processes `wanted` holds; free() it. */
 struct mw_rank_rate *mw_rank_rates_read(const struct mw_finding_input *in,
                                         int (*wanted)(const void *context, int64_t a, int64_t b),
                                         const void *context);
-/* Bytes a second that those of some processes reached at least; NaN where they are too few. */
+/* Bytes a second in flight of those of some processes; NaN where too few samples are certain. */
 double mw_rank_rate(const struct mw_rank_rate *rates, const uint32_t *processes, size_t count);
 /* Line rate in bit/s and whether the state is usable, of a device of a node by its port: -1 no port
  * tells, 0 down, 1 up. */

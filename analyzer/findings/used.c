@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/analysis/speed_groups.h"
 #include "analyzer/analysis/transport_totals.h"
 #include "analyzer/base/number.h"
 #include "analyzer/model/labels.h"
@@ -160,57 +161,52 @@ char *mw_line_rate_words(uint64_t bits)
     return mw_number_rate((double)bits / 8);
 }
 
-/* Speeds are those of a pair: of its small messages, and of its large ones. Do they tell about this
- * way? */
-static void tells_about(const struct mw_pair_transport *pair, uint32_t way, int *small, int *large)
+char *mw_reached_words(const struct mw_speed *speed, double whole)
 {
-    *small = *large = 0;
-    for (size_t r = 0; r < pair->routes.count; r++) {
-        const struct mw_route *route = &pair->routes.at[r];
-        if (route->way != way || !route->messages)
-            continue;
-        *small |= route->first_class <= mw_size_class(MW_SPEED_SMALL);
-        *large |= route->last_class >= mw_size_class(MW_SPEED_LARGE);
-    }
+    int bound;
+    double rate = mw_speed_in_flight(speed, &bound);
+    char *number = whole > 0 ? mw_number_rate_of(rate, whole) : mw_number_rate(rate);
+    char *words = mw_format("%s%s", bound ? "at least " : "", number);
+    free(number);
+    return words;
 }
 
-static char *rate_words(const struct mw_pair_speed *speed, uint64_t bits, const char *what)
+/* "1.10 of 25.0 GB/s (cxi0's line rate)"; bits: that rate, 0 not known. */
+static char *rate_words(const struct mw_speed *large, uint64_t bits, const char *device)
 {
-    double rate = (double)speed->rate_bytes / ((double)speed->rate_time / 1e9);
-    char *number = bits ? mw_number_rate_of(rate, (double)bits / 8) : mw_number_rate(rate);
-    char *words =
-        bits ? mw_format("at least %s (%s)", number, what) : mw_format("at least %s", number);
-    free(number);
+    char *reached = mw_reached_words(large, (double)bits / 8);
+    char *words = !bits       ? mw_text_copy(reached)
+                  : device[0] ? mw_format("%s (%s's line rate)", reached, device)
+                              : mw_format("%s (the line rate)", reached);
+    free(reached);
     return words;
 }
 
 char *mw_speed_words(const struct mw_used *used, const struct mw_use *use, uint64_t speed,
                      const char *what)
 {
-    const struct mw_pair_transport *pair = &used->in->transports->pairs.at[use->pair];
-    const struct mw_way *way = &used->in->transports->ways.at[use->way];
-    const struct mw_pair_speed *found = mw_tally_speed(used->in->tally, pair->src, pair->dst);
-    int small, large;
-    tells_about(pair, use->way, &small, &large);
-    int rated = large && found && found->rate_samples && found->rate_time;
-    int answered = small && found && found->half_samples;
+    const struct mw_transports *transports = used->in->transports;
+    const struct mw_speeds *speeds = used->in->exchange->speeds;
+    const struct mw_pair_transport *pair = &transports->pairs.at[use->pair];
+    const struct mw_way *way = &transports->ways.at[use->way];
+    const struct mw_speed *large = mw_speeds_large(speeds, pair->src, pair->dst);
+    const struct mw_speed *small = mw_speeds_small(speeds, pair->src, pair->dst);
+    /* speeds are those of a pair: do they tell about this way? */
+    int rated = large && mw_speed_way(transports, large) == use->way;
+    int answered = small && mw_speed_way(transports, small) == use->way;
     if (!rated && !answered)
         return NULL;
-    if (!speed) {
-        speed = way->speed;
-        what = way->device;
-    }
-    char *line = what[0] ? mw_format("%s's line rate", what) : mw_text_copy("the line rate");
-    char *rate = rated ? rate_words(found, speed, line) : mw_text_copy("");
-    char *half = answered ? mw_number_seconds((double)found->half_median / 1e9) : NULL;
+    char *rate = !rated  ? mw_text_copy("")
+                 : speed ? rate_words(large, speed, what)
+                         : rate_words(large, way->speed, way->device);
+    char *latency = answered ? mw_number_seconds((double)small->latency_median / 1e9) : NULL;
     char *label = mw_pair_label(used->in->model, pair->src, pair->dst);
     char *words =
         mw_format("pair %s reached %s%s%s%s over %s", label, rate, rated && answered ? " and " : "",
-                  answered ? "half a round trip of " : "", answered ? half : "", way->name);
+                  answered ? "a latency of " : "", answered ? latency : "", way->name);
     free(label);
-    free(line);
     free(rate);
-    free(half);
+    free(latency);
     return words;
 }
 

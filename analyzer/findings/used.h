@@ -51,9 +51,12 @@ const struct mw_use *mw_used_first(const struct mw_used *used,
 char *mw_way_words(const struct mw_way *way);
 /* "2.00 MiB in 100 messages of 2 pairs went over tcp (Open MPI BTL, eth0)". */
 char *mw_use_words(const struct mw_used *used, const struct mw_use *use);
-/* "pair 0 -> 1 reached at least 1.10 of 25.0 GB/s (cxi0's line rate) and half a round trip of 31 us
- * over tcp"; `speed`: the line rate to compare with, bit/s, of device `what`; 0: that of the way.
- * NULL: nothing was measured. */
+/* "1.10 of 25.0 GB/s", "at least 1.10 GB/s": what a pair's messages of a size class reached, of
+ * `whole` bytes a second; 0: that is not known. */
+char *mw_reached_words(const struct mw_speed *speed, double whole);
+/* "pair 0 -> 1 reached 1.10 of 25.0 GB/s (cxi0's line rate) and a latency of 31 us over tcp";
+ * `speed`: the line rate to compare with, bit/s, of device `what`; 0: that of the way. NULL:
+ * nothing was measured. */
 char *mw_speed_words(const struct mw_used *used, const struct mw_use *use, uint64_t speed,
                      const char *what);
 /* "25.0 GB/s". */

@@ -95,6 +95,7 @@ static struct way_words changed_ways(const struct mw_comparison *comparison)
     const struct mw_digest *run = comparison->fresh.at[0];
     for (size_t i = 0; i < run->ways.count && !words.words.count; i++)
         words_add(&words, run->ways.at[i].transport);
+    words.libfabric = words.ucx = !words.words.count;
     words_drivers(&words, comparison->base.at[0]);
     words_drivers(&words, run);
     return words;

@@ -2,6 +2,7 @@
 /* Puts the sections of the report together (doc.h). */
 #include "analyzer/render/doc.h"
 
+#include "analyzer/analysis/exchange.h"
 #include "analyzer/render/findings.h"
 #include "analyzer/render/json.h"
 #include "analyzer/render/placement.h"
@@ -11,7 +12,8 @@
 
 static json_t *doc_transports(const struct mw_doc_input *in)
 {
-    struct mw_transport_totals *totals = mw_transport_totals_create(in->transports);
+    struct mw_transport_totals *totals =
+        mw_transport_totals_create(in->transports, in->exchange->speeds);
     json_t *section = mw_doc_transports(totals, in->top);
     mw_transport_totals_free(totals);
     return section;

@@ -41,11 +41,11 @@ static json_t *reached_json(const struct mw_model *model, const struct mw_way_to
 {
     if (!total->rate_pairs)
         return json_null();
-    return json_pack("{s:f, s:o, s:o, s:o, s:o}", "bytes_s", total->best_rate, "share_of_line_rate",
-                     mw_json_share(total->best_rate, (double)speed / 8), "src",
-                     mw_rank_json(model, total->best_src), "dst",
-                     mw_rank_json(model, total->best_dst), "pairs",
-                     mw_json_count(total->rate_pairs));
+    return json_pack(
+        "{s:f, s:b, s:o, s:o, s:o, s:o}", "bytes_s", total->best_rate, "bound", total->best_bound,
+        "share_of_line_rate", mw_json_share(total->best_rate, (double)speed / 8), "src",
+        mw_rank_json(model, total->best_src), "dst", mw_rank_json(model, total->best_dst), "pairs",
+        mw_json_count(total->rate_pairs));
 }
 
 static int group_takes(const struct mw_pair_group *group, uint32_t way)
@@ -105,11 +105,10 @@ static json_t *doc_way_total(const struct mw_transport_totals *totals,
     json_object_set_new(entry, "bytes_concluded", mw_json_count(total->concluded));
     json_object_set_new(entry, "carried_bytes", mw_json_count(total->carried));
     json_object_set_new(entry, "sizes", sizes_json(&total->sizes));
-    json_object_set_new(entry, "reached_at_least",
+    json_object_set_new(entry, "reached",
                         reached_json(totals->transports->tally->model, total, way->speed));
-    json_object_set_new(entry, "half_round_trip_s",
-                        total->half_round_trip_pairs ? mw_json_real(total->half_round_trip / 1e9)
-                                                     : json_null());
+    json_object_set_new(entry, "latency_s",
+                        total->latency ? mw_json_real((double)total->latency / 1e9) : json_null());
     return entry;
 }
 
@@ -257,24 +256,23 @@ static json_t *pair_route_json(const struct mw_transports *transports, const str
     return route_json(transports, &total);
 }
 
-static json_t *pair_speed(const struct mw_transports *transports,
-                          const struct mw_pair_transport *pair)
+static json_t *pair_speed(const struct mw_speeds *speeds, const struct mw_pair_transport *pair)
 {
-    const struct mw_pair_speed *speed = mw_tally_speed(transports->tally, pair->src, pair->dst);
-    double rate = NAN, half = NAN;
-    if (speed && speed->rate_samples && speed->rate_time)
-        rate = (double)speed->rate_bytes / (double)speed->rate_time * 1e9;
-    if (speed && speed->half_samples)
-        half = (double)speed->half_median / 1e9;
-    return json_pack("{s:o, s:o}", "reached_at_least_bytes_s", mw_json_real(rate),
-                     "half_round_trip_s", mw_json_real(half));
+    const struct mw_speed *small = mw_speeds_small(speeds, pair->src, pair->dst);
+    const struct mw_speed *large = mw_speeds_large(speeds, pair->src, pair->dst);
+    int bound = 0;
+    double rate = large ? mw_speed_in_flight(large, &bound) : NAN;
+    double latency = small ? (double)small->latency_median / 1e9 : NAN;
+    return json_pack("{s:o, s:b, s:o}", "reached_bytes_s", mw_json_real(rate), "bound", bound,
+                     "latency_s", mw_json_real(latency));
 }
 
-static json_t *doc_pair(const struct mw_transports *transports,
+static json_t *doc_pair(const struct mw_transport_totals *totals,
                         const struct mw_pair_transport *pair)
 {
+    const struct mw_transports *transports = totals->transports;
     const struct mw_model *model = transports->tally->model;
-    json_t *routes = json_array(), *speed = pair_speed(transports, pair);
+    json_t *routes = json_array(), *speed = pair_speed(totals->speeds, pair);
     for (size_t i = 0; i < pair->routes.count; i++)
         json_array_append_new(routes, pair_route_json(transports, &pair->routes.at[i]));
     json_t *entry = json_pack(
@@ -289,8 +287,9 @@ static json_t *doc_pair(const struct mw_transports *transports,
     return entry;
 }
 
-json_t *mw_doc_transport_pairs(const struct mw_transports *transports, int64_t rank, size_t top)
+json_t *mw_doc_transport_pairs(const struct mw_transport_totals *totals, int64_t rank, size_t top)
 {
+    const struct mw_transports *transports = totals->transports;
     json_t *listed = json_array();
     size_t total = 0;
     for (size_t i = 0; i < transports->pairs.count; i++) {
@@ -298,7 +297,7 @@ json_t *mw_doc_transport_pairs(const struct mw_transports *transports, int64_t r
         if (pair->src != rank && pair->dst != rank)
             continue;
         if (total++ < top)
-            json_array_append_new(listed, doc_pair(transports, pair));
+            json_array_append_new(listed, doc_pair(totals, pair));
     }
     return json_pack("{s:o, s:I, s:o}", "rank", mw_rank_json(transports->tally->model, rank),
                      "total", (json_int_t)total, "listed", listed);

@@ -104,16 +104,20 @@ static char *known_text(const json_t *way)
 char *mw_reached_text(const json_t *way)
 {
     double line = mw_json_real_of(way, "line_rate_bits_s") / 8;
-    const json_t *reached = json_object_get(way, "reached_at_least");
-    if (json_is_object(reached))
-        return mw_number_rate_of(mw_json_real_of(reached, "bytes_s"), isnan(line) ? 0 : line);
-    return mw_text_copy("-");
+    const json_t *reached = json_object_get(way, "reached");
+    if (!json_is_object(reached))
+        return mw_text_copy("-");
+    char *rate = mw_number_rate_of(mw_json_real_of(reached, "bytes_s"), isnan(line) ? 0 : line);
+    char *text =
+        mw_format("%s%s", json_is_true(json_object_get(reached, "bound")) ? ">= " : "", rate);
+    free(rate);
+    return text;
 }
 
 void mw_text_ways(const json_t *section, size_t limit, FILE *out)
 {
-    static const char *const columns[] = {"transport", "device",     ">bytes", ">share",
-                                          ">at least", ">half trip", "known"};
+    static const char *const columns[] = {"transport", "device",   ">bytes", ">share",
+                                          ">reached",  ">latency", "known"};
     const json_t *ways = json_object_get(section, "ways");
     size_t index;
     json_t *way;
@@ -131,7 +135,7 @@ void mw_text_ways(const json_t *section, size_t limit, FILE *out)
         mw_table_cell(table, mw_number_bytes(mw_json_count_of(way, "bytes")));
         mw_table_cell(table, mw_number_percent(mw_json_real_of(way, "share")));
         mw_table_cell(table, mw_reached_text(way));
-        mw_table_cell(table, mw_number_seconds(mw_json_real_of(way, "half_round_trip_s")));
+        mw_table_cell(table, mw_number_seconds(mw_json_real_of(way, "latency_s")));
         mw_table_cell(table, known_text(way));
     }
     mw_table_print(table, out);

@@ -17,7 +17,7 @@ json_t *mw_doc_transports(const struct mw_transport_totals *totals, size_t top);
 /* A way: name, layer, device, kind, line rate, whether it is software. */
 json_t *mw_doc_way(const struct mw_way *way);
 /* The pairs of one rank, either direction, one by one: "pairs" of `mpiwatch transports --rank`. */
-json_t *mw_doc_transport_pairs(const struct mw_transports *transports, int64_t rank, size_t top);
+json_t *mw_doc_transport_pairs(const struct mw_transport_totals *totals, int64_t rank, size_t top);
 const char *mw_where_word(enum mw_where where);
 
 /* Parts of the section. */

@@ -81,7 +81,7 @@ static void text_way(const json_t *way, FILE *out)
     char *name = mw_way_text(way), *moved = moved_text(way), *where = where_text(way);
     char *ranks = mw_on_ranks(way);
     const json_t *sizes = json_object_get(way, "sizes");
-    const json_t *reached = json_object_get(way, "reached_at_least");
+    const json_t *reached = json_object_get(way, "reached");
     double pairs = mw_json_count_of(way, "pairs"), carried = mw_json_count_of(way, "carried_bytes");
     mw_text_paragraph(out, MW_STYLE_PLAIN, "%s%s: %.0f pair%s of %s", name,
                       json_is_true(json_object_get(way, "software")) ? ", in software" : "", pairs,
@@ -101,7 +101,7 @@ static void text_way(const json_t *way, FILE *out)
         char *rate = mw_reached_text(way);
         char *src = mw_rank_text(reached, "src"), *dst = mw_rank_text(reached, "dst");
         mw_text_paragraph(out, MW_STYLE_PLAIN,
-                          "    at least %s, from rank %s to rank %s, the best of %.0f pair%s", rate,
+                          "    reached %s, from rank %s to rank %s, the best of %.0f pair%s", rate,
                           src, dst, mw_json_count_of(reached, "pairs"),
                           mw_text_plural(mw_json_count_of(reached, "pairs")));
         free(rate);
@@ -226,14 +226,15 @@ static void text_groups(const json_t *section, FILE *out)
 
 static void text_pair_speed(const json_t *pair, FILE *out)
 {
-    double rate = mw_json_real_of(pair, "reached_at_least_bytes_s");
-    double half = mw_json_real_of(pair, "half_round_trip_s");
-    char *rate_text = mw_number_rate(rate), *half_text = mw_number_seconds(half);
-    if (!isnan(rate) || !isnan(half))
-        mw_text_paragraph(out, MW_STYLE_PLAIN, "    %s%s%s%s%s", isnan(rate) ? "" : "at least ",
-                          isnan(rate) ? "" : rate_text, isnan(rate) || isnan(half) ? "" : ", ",
-                          isnan(half) ? "" : "half a round trip ", isnan(half) ? "" : half_text);
-    free(half_text);
+    double rate = mw_json_real_of(pair, "reached_bytes_s");
+    double latency = mw_json_real_of(pair, "latency_s");
+    const char *bound = json_is_true(json_object_get(pair, "bound")) ? "reached >= " : "reached ";
+    char *rate_text = mw_number_rate(rate), *latency_text = mw_number_seconds(latency);
+    if (!isnan(rate) || !isnan(latency))
+        mw_text_paragraph(out, MW_STYLE_PLAIN, "    %s%s%s%s%s", isnan(rate) ? "" : bound,
+                          isnan(rate) ? "" : rate_text, isnan(rate) || isnan(latency) ? "" : ", ",
+                          isnan(latency) ? "" : "latency ", isnan(latency) ? "" : latency_text);
+    free(latency_text);
     free(rate_text);
 }
 

@@ -11,7 +11,7 @@
 
 char *mw_on_ranks(const json_t *entry);        /* "ranks 0-3" */
 char *mw_way_text(const json_t *way);          /* "tcp over eth0 (Open MPI BTL)" */
-char *mw_reached_text(const json_t *way);      /* "2.30 of 25.0 GB/s" */
+char *mw_reached_text(const json_t *way);      /* ">= 2.30 of 25.0 GB/s" */
 char *mw_failure_text(const json_t *failure);  /* library, call, result in words, ranks */
 int mw_failure_matters(const json_t *failure); /* MPI's choice hung on it */
 char *mw_idle_text(const json_t *idle);

@@ -54,6 +54,7 @@ class Process:
         self.version = "Open MPI v4.1.4, package: Debian OpenMPI"
         self.clocks = (0, 10 * SECOND)
         self.request = 0
+        self.numbers = {}
 
     def add(self, kind, *fields, **options):
         self.extra.append(chunk(kind, *fields, process=self.key, **options))
@@ -63,6 +64,12 @@ class Process:
         item = w.event(kind, function=F[name], **fields)
         self.threads.setdefault(thread, []).append(item)
         return item
+
+    def number(self, *key):
+        """What the recorder counts: how many there were before of this key."""
+        found = self.numbers.get(key, 0)
+        self.numbers[key] = found + 1
+        return found
 
     def call(self, name, start, end, **fields):
         return self.event(w.CALL, name, start=start, end=end, comm=-1, **fields)

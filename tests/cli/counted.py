@@ -13,13 +13,7 @@ class Rank(b.Process):
 
     def __init__(self, rank, size, **options):
         super().__init__(rank, size, **options)
-        self.numbers = {}
         self.world()
-
-    def number(self, *key):
-        found = self.numbers.get(key, 0)
-        self.numbers[key] = found + 1
-        return found
 
     def skip(self, kind, peer, count, tag=5, comm=WORLD, thread=0):
         """Messages that were counted and not recorded."""

@@ -54,18 +54,26 @@ def mpich(rank, size, host="node1", netmod="ucx", shm="posix"):
     return process.choice("shm", shm, "default")
 
 
+def message(ranks, src, dst, size, start, end, spaces=(0, 0)):
+    """By number of rank; what was not recorded is not among the ranks. spaces: memory at both ends."""
+    for process in ranks:
+        if process.rank == src:
+            process.send(dst, size, start, end, comm=0, flags=b.w.COUNTED | b.w.spaces(spaces[0], 0),
+                         ordinal=process.number("send", dst))
+        if process.rank == dst:
+            process.recv(src, size, start, end, comm=0, flags=b.w.COUNTED | b.w.STATUS | b.w.spaces(0, spaces[1]),
+                         ordinal=process.number("receive", src))
+
+
 def exchange(ranks, size=MEBI, count=100, pairs=None, gap=1000000, start=10000):
     """Every pair, or the given ones: `count` messages of `size` bytes each way, which arrive in `gap` ns."""
     if pairs is None:
         pairs = [(src.rank, dst.rank) for src in ranks for dst in ranks if src is not dst]
-    by_rank = {process.rank: process for process in ranks}
     at = start
     for src, dst in pairs:
-        for i in range(count):
-            if src in by_rank:
-                by_rank[src].send(dst, size, at, at + gap, comm=0)
-            if dst in by_rank:
-                by_rank[dst].recv(src, size, at, at + gap, comm=0)
+        ends = [process for process in ranks if process.rank in (src, dst)]
+        for _ in range(count):
+            message(ends, src, dst, size, at, at + gap)
             at += gap + 1000
     return at
 

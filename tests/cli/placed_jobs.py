@@ -68,8 +68,11 @@ def two_nodes(machine, per_node=8, cpus_of=None, amount=100 * f.MEBI, device="ml
     pairs = there + [(dst, src) for src, dst in there]
     at = 10000
     for src, dst in pairs:
+        # messages of nothing tie the nodes' clocks together
+        at = f.exchange(ranks, size=0, count=1, pairs=[(src, dst), (dst, src)], start=at, gap=1000)
         at = f.exchange(ranks, size=size, count=count, pairs=[(src, dst)], start=at,
                         gap=gap(min(src, dst)) if gap else 1000000)
+    f.exchange(ranks, size=0, count=1, pairs=pairs, start=at, gap=1000)
     f.fabric(ranks, dict.fromkeys(pairs, amount), provider=provider, domain=device)
     for process in ranks:
         f.node_ports(process, f.port(device, "infiniband", f.SLINGSHOT, "4: ACTIVE"))
@@ -105,8 +108,7 @@ def gpu_job(machine, numbers, xml=True, size=f.MEBI, count=10, space=1, mpi=f.op
     for src in ranks:
         for dst in ranks:
             for _ in range(count if src is not dst else 0):
-                src.send(dst.rank, size, at, at + 1000, flags=b.w.spaces(space, 0))
-                dst.recv(src.rank, size, at, at + 1000, flags=b.w.STATUS | b.w.spaces(0, space))
+                f.message([src, dst], src.rank, dst.rank, size, at, at + 1000, (space, space))
                 at += 2000
     return f.finish(ranks)
 

@@ -3,6 +3,7 @@
 
 import fabric_jobs as f
 import placed_jobs as p
+import sums
 from cli import main
 from machines import MACHINES, Machine
 from placed import MEBI, Placed
@@ -18,6 +19,13 @@ class FarFromNic(Placed):
         self.says(finding, "8 of 16 ranks use mlx5_0 from the other socket", "ranks 0-3 on node1, at NUMA nodes 0-3 "
                   "(socket 0), use mlx5_0 at NUMA node 6 (socket 1); the firmware's distance is 32",
                   "pairs with a far rank reached 6.81 GB/s, those of pairs of near ranks 12.3 GB/s", "55.2 %")
+
+    def test_sums_only(self):
+        ranks = p.two_nodes(MACHINES["epyc"], gap=lambda rank: 85000 if rank >= 4 else 154000)
+        finding = self.only([sums.Summed(rank) for rank in ranks], "far-from-nic", "notice")
+        self.says(finding, "what the distance costs cannot be told")
+        self.assertNotIn("reached", "\n".join(finding["evidence"]))
+        self.assertIsNone(finding["cost"])
 
     def test_measured_to_cost_nothing(self):
         self.none(p.two_nodes(MACHINES["epyc"], gap=lambda rank: 85000))

@@ -3,6 +3,7 @@
 
 import build_trace as b
 import fabric_jobs as f
+import sums
 from build_trace import job
 from cli import CliTest, main
 from fabric_jobs import MEBI, all_pairs, exchange, facts, finish, mpich, openmpi
@@ -115,7 +116,17 @@ class Fallback(Findings):
                   "ranks 0-1: fi_enable returned -262", "called by mca_mtl_ofi.so", *f.LOG,
                   "/opt/fabric/libcxi-fi.so (build-id 0202",
                   "Open MPI then used PML ob1 with BTLs", "self,tcp", "200 MiB in 200 messages of "
-                  "2 pairs went over tcp", "of 25.0 GB/s", "mpirun --mca pml cm")
+                  "2 pairs went over tcp", "pair 0 -> 1 reached at least 1.05 of 25.0 GB/s (cxi0's line rate) over tcp",
+                  "mpirun --mca pml cm")
+        self.assertEqual(finding["cost"], "large messages reached at least 4.2 % of the line rate (1.05 of 25.0 GB/s) over tcp")
+
+    def test_sums_only(self):
+        """Of messages whose times nobody knows there is no figure."""
+        ranks = fallback_job(two_over_tcp())
+        finding = self.only([sums.Summed(rank) for rank in ranks], "fallback", "critical")
+        self.says(finding, "200 MiB in 200 messages of 2 pairs went over tcp")
+        self.assertNotIn("reached", "\n".join(finding["evidence"]))
+        self.assertEqual(finding["cost"], "200 MiB went over tcp")
 
     def test_every_call(self):
         for call in ("fi_fabric", "fi_domain", "fi_endpoint"):

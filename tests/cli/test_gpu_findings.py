@@ -4,6 +4,7 @@
 import build_trace as b
 import fabric_jobs as f
 import placed_jobs as p
+import sums
 from cli import main
 from machines import MACHINES
 from placed import MEBI, Placed
@@ -38,6 +39,12 @@ class Gpus(Placed):
         self.says(finding, "20.0 MiB between GPUs of a node went through host memory, by posix", "on 2 pairs",
                   "rank 0 (0000:04:00.0) -> rank 1 (0000:05:00.0), joined by xGMI, 4 links", "rocm_ipc")
         self.assertNotIn("does not see", "".join(finding["evidence"]))
+
+    def test_speed(self):
+        ranks = self.job(visible=([0, 1], [1, 0]))
+        self.says(self.only(ranks, "gpu-staged"), "large messages of ranks 0 -> 1 reached 1049 of 200 GB/s (the links between their GPUs)")
+        finding = self.only([sums.Summed(rank) for rank in ranks], "gpu-staged")
+        self.assertIsNone(finding["cost"])
 
     def test_hidden(self):
         finding = self.only(self.job(visible=([0], [1])), "gpu-staged")
@@ -108,9 +115,8 @@ class Gpus(Placed):
         for src in ranks:
             for dst in ranks:
                 gap = gaps(src.rank, dst.rank, links.get((src.rank, dst.rank), 0))
-                for _ in range(10 if src is not dst else 0):
-                    src.send(dst.rank, MEBI, at, at + gap, flags=b.w.spaces(1, 0))
-                    dst.recv(src.rank, MEBI, at, at + gap, flags=b.w.STATUS | b.w.spaces(0, 1))
+                for _ in range(14 if src is not dst else 0):
+                    f.message([src, dst], src.rank, dst.rank, MEBI, at, at + gap, (1, 1))
                     at += gap + 1000
         return self.over(ranks, "rocm_ipc", "rocm_ipc")
 

@@ -301,7 +301,7 @@ def golden_traces(folder):
     yield "hang", os.path.join(golden, "hang.mpiw")
     yield "wide", b.write(os.path.join(folder, "wide.mpiw"), job(), *wide_job())
     yield "fallback", b.write(os.path.join(folder, "fallback.mpiw"), job(),
-                              *test_transports.two_nodes())
+                              *test_transports.two_nodes(count=20))
 
 
 def wide_job():

@@ -20,11 +20,11 @@ HEADER = ["src", "dst", "where", "transport", "layer", "device", "from", "to", "
           "carried", "certainty", "evidence", "unknown", "buffer"]
 
 
-def two_nodes(size=4, per_node=2):
+def two_nodes(size=4, per_node=2, count=4):
     """Shared memory within nodes, TCP between them, because cxi failed."""
     ranks = [openmpi(rank, size, host="node%d" % (rank // per_node + 1)) for rank in range(size)]
-    exchange(ranks, count=4)
-    f.sockets(ranks, {(src, dst): 5 * MEBI for src in range(size) for dst in range(size)
+    exchange(ranks, count=count)
+    f.sockets(ranks, {(src, dst): (count + 1) * MEBI for src in range(size) for dst in range(size)
                       if src // per_node != dst // per_node})
     for rank in ranks:
         rank.choice("version", "libfabric", "1.17.0")
@@ -86,15 +86,36 @@ class Content(Transports):
         self.assertEqual(tcp["carried_bytes"], 40 * MEBI)
         self.assertEqual(tcp["sizes"], {"from": MEBI, "to": 2 * MEBI - 1})
         self.assertAlmostEqual(tcp["share"], 2 / 3)
-        # 1 MiB in a millisecond.
-        self.assertAlmostEqual(tcp["reached_at_least"]["bytes_s"], MEBI * 1000, delta=MEBI)
-        self.assertAlmostEqual(tcp["reached_at_least"]["share_of_line_rate"],
-                               tcp["reached_at_least"]["bytes_s"] / (25e9 / 8))
+        self.assertIsNone(tcp["reached"])  # there are no messages after the warm-up
         vader = ways["vader"]
         self.assertEqual((vader["bytes_concluded"], vader["bytes_seen"]), (16 * MEBI, 0))
         self.assertEqual((vader["bytes_within_nodes"], vader["bytes_between_nodes"]),
                          (16 * MEBI, 0))
         self.assertEqual(sum(way["bytes"] for way in ways.values()), section["bytes"])
+
+    def test_speeds(self):
+        """1 MiB in a millisecond. Between nodes nothing smaller ties the clocks, so that it is a bound."""
+        ranks = two_nodes(count=20)
+        for n in range(20):  # 5 us within a node
+            at = 5 * b.SECOND + 10000 * n
+            f.message(ranks, 2 + n % 2, 3 - n % 2, 8, at, at + 5000)
+        self.write(*ranks)
+        ways = {way["transport"]: way for way in self.section()["ways"]}
+        for name, bound in (("tcp", True), ("vader", False)):
+            reached = ways[name]["reached"]
+            self.assertAlmostEqual(reached["bytes_s"], MEBI * 1000, delta=MEBI)
+            self.assertEqual(reached["bound"], bound)
+        self.assertAlmostEqual(ways["tcp"]["reached"]["share_of_line_rate"],
+                               ways["tcp"]["reached"]["bytes_s"] / (25e9 / 8))
+        self.assertIsNone(ways["tcp"]["latency_s"])
+        self.assertAlmostEqual(ways["vader"]["latency_s"], 5e-6, delta=5e-6 / 32)
+        self.assertIn("reached >= 1.05 of 3.12 GB/s, from rank 0 to rank 2, the best of 8 pairs", self.shown())
+        pairs = self.document("-r", "3")["pairs"]["listed"]
+        by_pair = {(pair["src"], pair["dst"]): pair for pair in pairs}
+        self.assertAlmostEqual(by_pair[3, 0]["reached_bytes_s"], MEBI * 1000, delta=MEBI)
+        self.assertEqual([by_pair[3, peer]["bound"] for peer in (0, 2)], [True, False])
+        self.assertAlmostEqual(by_pair[3, 2]["latency_s"], 5e-6, delta=5e-6 / 32)
+        self.assertIn("reached >= 1.05 GB/s", self.shown("-r", "3"))
 
     def test_groups(self):
         self.write(*two_nodes())
@@ -315,7 +336,7 @@ class Missing(Transports):
 
 class Forms(Transports):
     def test_golden(self):
-        self.write(*two_nodes())
+        self.write(*two_nodes(count=20))
         with open(EXPECTED, encoding="utf-8") as file:
             self.assertEqual(self.run_cli("transports", self.trace).out, file.read(),
                              "if the change is wanted: test_transports.py --write")
@@ -345,7 +366,7 @@ class Forms(Transports):
         self.assertIn("2 to 3, within a node: 4.00 MiB in 4 messages", shown)
         self.assertNotIn("with each other", shown)
         pair = self.document("-r", "3")["pairs"]["listed"][0]
-        self.assertAlmostEqual(pair["reached_at_least_bytes_s"], MEBI * 1000, delta=MEBI)
+        self.assertEqual((pair["reached_bytes_s"], pair["bound"], pair["latency_s"]), (None, False, None))
 
     def test_top(self):
         self.write(*two_nodes())
@@ -520,7 +541,7 @@ class Matrix(Transports):
 if __name__ == "__main__":
     if sys.argv[1:] == ["--write"]:
         with tempfile.TemporaryDirectory() as temporary:
-            where = b.write(os.path.join(temporary, "job.mpiw"), job(), *two_nodes())
+            where = b.write(os.path.join(temporary, "job.mpiw"), job(), *two_nodes(count=20))
             with open(EXPECTED, "wb") as target:
                 subprocess.run([MPIWATCH, "transports", where], stdout=target, check=True,
                                env=dict(os.environ, LC_ALL="C.UTF-8"))

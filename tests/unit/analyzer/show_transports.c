@@ -25,12 +25,12 @@ static json_t *show_routes(const struct mw_transports *in, const struct mw_pair_
         const struct mw_route *route = &pair->routes.at[i];
         const struct mw_way *way = &in->ways.at[route->way];
         json_array_append_new(
-            list, json_pack("{ss ss ss si sI si ss si si sI sI sI sb ss}", "name", way->name, "layer",
-                            way->layer, "device", way->device, "kind", way->kind, "speed",
+            list, json_pack("{ss ss ss si sI si ss si si sI sI sI sb ss}", "name", way->name,
+                            "layer", way->layer, "device", way->device, "kind", way->kind, "speed",
                             (json_int_t)way->speed, "software", way->software, "buffer",
-                            mw_buffer_word(route->buffer), "first", route->first_class, "last", route->last_class, "messages",
-                            (json_int_t)route->messages, "bytes", (json_int_t)route->bytes,
-                            "carried", (json_int_t)route->carried, "seen",
+                            mw_buffer_word(route->buffer), "first", route->first_class, "last",
+                            route->last_class, "messages", (json_int_t)route->messages, "bytes",
+                            (json_int_t)route->bytes, "carried", (json_int_t)route->carried, "seen",
                             route->certainty == MW_SEEN, "evidence", route->evidence));
     }
     return list;
@@ -120,23 +120,6 @@ static json_t *show_coverage(const struct mw_transports *in)
     return list;
 }
 
-static json_t *show_speeds(const struct mw_tally *tally)
-{
-    json_t *list = json_array();
-    for (size_t i = 0; i < tally->speeds.count; i++) {
-        const struct mw_pair_speed *at = &tally->speeds.at[i];
-        json_array_append_new(
-            list,
-            json_pack("{sI sI sI sI sI sI sI sI sI}", "src", (json_int_t)at->src, "dst",
-                      (json_int_t)at->dst, "half_median", (json_int_t)at->half_median, "half_min",
-                      (json_int_t)at->half_min, "half_samples", (json_int_t)at->half_samples,
-                      "half_unsure", (json_int_t)at->half_unsure, "rate_bytes",
-                      (json_int_t)at->rate_bytes, "rate_time", (json_int_t)at->rate_time,
-                      "rate_samples", (json_int_t)at->rate_samples));
-    }
-    return list;
-}
-
 static json_t *show_classes(const struct mw_tally *tally)
 {
     json_t *list = json_array();
@@ -180,10 +163,10 @@ int main(int argc, char **argv)
     struct mw_transports *transports = mw_transports_create(tally);
     json_t *all =
         count ? show_counts(transports)
-              : json_pack("{so so so so so so so}", "pairs", show_pairs(transports), "failures",
+              : json_pack("{so so so so so so}", "pairs", show_pairs(transports), "failures",
                           show_failures(transports), "idle", show_idle(transports), "choices",
-                          show_choices(transports), "coverage", show_coverage(transports), "speeds",
-                          show_speeds(tally), "classes", show_classes(tally));
+                          show_choices(transports), "coverage", show_coverage(transports),
+                          "classes", show_classes(tally));
     json_dumpf(all, stdout, JSON_INDENT(1));
     json_decref(all);
     mw_transports_free(transports);
