@@ -13,7 +13,7 @@ mw_packages_build="gcc libc6-dev meson ninja-build pkg-config python3 libzstd-de
 mw_packages_run="openmpi-bin libopenmpi-dev"
 mw_packages_test="libcmocka-dev mpich libmpich-dev g++ gfortran clang python3-mpi4py
     python3-jsonschema python3-zstandard python3-xxhash scdoc strace binutils util-linux gdb
-    libfabric-dev libucx-dev iproute2 git zsh fish hwloc valgrind"
+    libfabric-dev libucx-dev iproute2 git make zsh fish hwloc valgrind"
 
 # Only there for some processors: headers that the stubs of GPU runtimes are compiled against.
 case $(dpkg --print-architecture 2>/dev/null) in

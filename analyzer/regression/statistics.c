@@ -11,14 +11,6 @@
 
 #include "analyzer/base/memory.h"
 
-/* A group of measurements, as logarithms. */
-struct side {
-    double mean, variance; /* of the mean */
-    double freedom;        /* of the variance */
-    double noise;          /* standard deviation of one measurement */
-    double count;
-};
-
 /* The continued fraction of the incomplete beta function (DLMF 8.17.22), from front to back by the
  * ratios of successive numerators and denominators. Quick for x < (a + 1) / (a + b + 2). */
 static double beta_fraction(double a, double b, double x)
@@ -111,21 +103,28 @@ static double mean_variance(const double *logs, size_t count, size_t length, dou
     return squares / (double)count / (blocks - 1);
 }
 
-/* 0; -1 when the values say nothing. */
-static int side_of(const double *values, size_t count, size_t length, struct side *side)
+static void group_widen(struct mw_group *group, double noise)
 {
-    double *logs = count > length ? logs_of(values, count) : NULL, least;
+    if (group->noise < noise) {
+        group->noise = noise;
+        group->variance = noise * noise / group->count;
+    }
+}
+
+/* 0; -1 when the values say nothing. */
+static int group_of(const double *values, size_t count, size_t length, struct mw_group *group)
+{
+    double *logs = count > length ? logs_of(values, count) : NULL;
 
     if (!logs)
         return -1;
-    *side = (struct side){.freedom = (double)count / (double)length - 1, .count = (double)count};
+    *group =
+        (struct mw_group){.freedom = (double)count / (double)length - 1, .count = (double)count};
     for (size_t i = 0; i < count; i++)
-        side->mean += logs[i] / (double)count;
-    side->variance = mean_variance(logs, count, length, side->mean);
-    least = MW_NOISE_LEAST * MW_NOISE_LEAST / (double)count;
-    if (side->variance < least)
-        side->variance = least;
-    side->noise = sqrt(side->variance * (double)count);
+        group->mean += logs[i] / (double)count;
+    group->variance = mean_variance(logs, count, length, group->mean);
+    group->noise = sqrt(group->variance * (double)count);
+    group_widen(group, MW_NOISE_LEAST);
     free(logs);
     return 0;
 }
@@ -136,7 +135,7 @@ struct scale {
 };
 
 /* Welch: each side has a variance of its own. Too sure of itself where sizes differ much. */
-static struct scale scale_welch(const struct side *base, const struct side *fresh)
+static struct scale scale_welch(const struct mw_group *base, const struct mw_group *fresh)
 {
     double variance = base->variance + fresh->variance;
 
@@ -146,7 +145,7 @@ static struct scale scale_welch(const struct side *base, const struct side *fres
 }
 
 /* Student: both have the same, as they do when nothing changed. */
-static struct scale scale_pooled(const struct side *base, const struct side *fresh)
+static struct scale scale_pooled(const struct mw_group *base, const struct mw_group *fresh)
 {
     double freedom = base->freedom + fresh->freedom;
     double pooled =
@@ -157,18 +156,17 @@ static struct scale scale_pooled(const struct side *base, const struct side *fre
 }
 
 /* The difference of two means, as unsure as the less sure of both ways to look at it. */
-static void change_between(const struct side *base, const struct side *fresh, double level,
-                           struct mw_change *change)
+static void change_conclude(struct mw_change *change, double level)
 {
+    const struct mw_group *base = &change->parts[0], *fresh = &change->parts[1];
     const struct scale scales[] = {scale_welch(base, fresh), scale_pooled(base, fresh)};
     double difference = fresh->mean - base->mean, reach = 0;
 
-    *change = (struct mw_change){
-        .ratio = exp(difference),
-        .base = exp(base->mean),
-        .fresh = exp(fresh->mean),
-        .noise = sqrt((base->noise * base->noise + fresh->noise * fresh->noise) / 2),
-    };
+    change->ratio = exp(difference);
+    change->base = exp(base->mean);
+    change->fresh = exp(fresh->mean);
+    change->noise = sqrt((base->noise * base->noise + fresh->noise * fresh->noise) / 2);
+    change->p = 0;
     for (size_t i = 0; i < sizeof(scales) / sizeof(scales[0]); i++) {
         double error = scales[i].error, freedom = scales[i].freedom;
 
@@ -179,14 +177,20 @@ static void change_between(const struct side *base, const struct side *fresh, do
     change->high = exp(difference + reach);
 }
 
+void mw_change_widen(struct mw_change *change, double noise, double level)
+{
+    group_widen(&change->parts[0], noise);
+    group_widen(&change->parts[1], noise);
+    change_conclude(change, level);
+}
+
 int mw_change_of_runs(const double *base, size_t base_count, const double *fresh,
                       size_t fresh_count, double level, struct mw_change *change)
 {
-    struct side sides[2];
-
-    if (side_of(base, base_count, 1, &sides[0]) || side_of(fresh, fresh_count, 1, &sides[1]))
+    if (group_of(base, base_count, 1, &change->parts[0]) ||
+        group_of(fresh, fresh_count, 1, &change->parts[1]))
         return -1;
-    change_between(&sides[0], &sides[1], level, change);
+    change_conclude(change, level);
     return 0;
 }
 
@@ -199,13 +203,11 @@ static size_t block_length(size_t count)
 int mw_change_of_blocks(const double *base, size_t base_count, const double *fresh,
                         size_t fresh_count, double level, struct mw_change *change)
 {
-    struct side sides[2];
-
     if (base_count < MW_BLOCKS_LEAST || fresh_count < MW_BLOCKS_LEAST ||
-        side_of(base, base_count, block_length(base_count), &sides[0]) ||
-        side_of(fresh, fresh_count, block_length(fresh_count), &sides[1]))
+        group_of(base, base_count, block_length(base_count), &change->parts[0]) ||
+        group_of(fresh, fresh_count, block_length(fresh_count), &change->parts[1]))
         return -1;
-    change_between(&sides[0], &sides[1], level, change);
+    change_conclude(change, level);
     return 0;
 }
 

@@ -16,11 +16,20 @@
 #define MW_NOISE_LEAST  0.005
 #define MW_BLOCKS_LEAST 8 /* blocks of a run that say something about its noise */
 
+/* A group of measurements, as logarithms. */
+struct mw_group {
+    double mean, variance; /* of the mean */
+    double freedom;        /* of the variance */
+    double noise;          /* standard deviation of one measurement */
+    double count;
+};
+
 struct mw_change {
-    double ratio, low, high; /* the second group over the first; its interval */
-    double p;                /* that no less would be seen if nothing had changed; two-sided */
-    double base, fresh;      /* the geometric means of the groups */
-    double noise;            /* relative standard deviation of one measurement */
+    double ratio, low, high;  /* the second group over the first; its interval */
+    double p;                 /* that no less would be seen if nothing had changed; two-sided */
+    double base, fresh;       /* the geometric means of the groups */
+    double noise;             /* relative standard deviation of one measurement */
+    struct mw_group parts[2]; /* what it was made of: base, fresh */
 };
 
 /* Two groups of independent measurements, such as one a run. -1 when they say nothing: fewer than
@@ -33,6 +42,10 @@ int mw_change_of_runs(const double *base, size_t base_count, const double *fresh
  */
 int mw_change_of_blocks(const double *base, size_t base_count, const double *fresh,
                         size_t fresh_count, double level, struct mw_change *change);
+
+/* The same change where measurements are known to scatter by `noise` or more, whatever these few
+ * did: of figures that jump between two values some sit on one in all runs of a side by chance. */
+void mw_change_widen(struct mw_change *change, double noise, double level);
 
 /* Whether a figure of which more is worse got worse by more than `threshold` (0.05). Yes: that it
  * grew is sure to `level` (p may have been adjusted), and the estimate lies beyond the threshold.

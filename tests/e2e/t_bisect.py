@@ -20,8 +20,8 @@ OVER_CXI = ["--mca", "mtl", "ofi", "--mca", "mtl_ofi_provider_include", "cxi", "
 
 
 def need_git():
-    if not shutil.which("git"):
-        raise Skip("git is not installed")
+    if not (shutil.which("git") and shutil.which("make")):
+        raise Skip("git or make is not installed")
 
 
 def write(path, text, executable=False):

@@ -351,6 +351,61 @@ static void test_looks(void **unused)
     assert_true(search_of(NORMAL, 0.01, 1.11).runs < 4);
 }
 
+/* Figures that jump between two values, as the speeds of messages do: of forty pairs some sit on
+ * one value in all runs of a side, and on the other in all of the other's. */
+static double jumping_alarms(int widened)
+{
+    enum { FIGURES = 40, FAMILIES = 500, RUNS = 5 };
+    int alarms = 0;
+
+    state = 5;
+    for (int family = 0; family < FAMILIES; family++) {
+        struct mw_change changes[FIGURES];
+        double noises[FIGURES], p[FIGURES];
+        int alarm = 0;
+
+        for (int f = 0; f < FIGURES; f++) {
+            double sides[2][RUNS];
+
+            for (int i = 0; i < 2 * RUNS; i++)
+                sides[i / RUNS][i % RUNS] = (uniform() < 0.5 ? 1 : 30) * run_of(LOG_NORMAL, 0.05);
+            assert_int_equal(
+                mw_change_of_runs(sides[0], RUNS, sides[1], RUNS, MW_SURE, &changes[f]), 0);
+            noises[f] = changes[f].noise;
+        }
+        for (int f = 0; f < FIGURES; f++) {
+            if (widened)
+                mw_change_widen(&changes[f], mw_median(noises, FIGURES), MW_SURE);
+            p[f] = changes[f].p;
+        }
+        mw_adjust(p, FIGURES);
+        for (int f = 0; f < FIGURES; f++)
+            alarm |= p[f] <= MW_SURE;
+        alarms += alarm;
+    }
+    return (double)alarms / FAMILIES;
+}
+
+static void test_widen(void **unused)
+{
+    static const double base[] = {100, 100.5, 99.5}, fresh[] = {110, 110.5, 109.5};
+    struct mw_change change, wider;
+    double alone, together;
+    (void)unused;
+    assert_int_equal(mw_change_of_runs(base, 3, fresh, 3, MW_SURE, &change), 0);
+    wider = change;
+    mw_change_widen(&wider, 0, MW_SURE);
+    assert_memory_equal(&wider, &change, sizeof(change));
+    mw_change_widen(&wider, 0.10, MW_SURE);
+    assert_near(wider.noise, 0.10, 1e-9);
+    assert_near(wider.ratio, change.ratio, 1e-12);
+    assert_true(wider.low < 1 && wider.p > 0.1 && change.p < MW_SURE);
+    alone = jumping_alarms(0);
+    together = jumping_alarms(1);
+    print_message("jumping: %.3f false of families alone, %.3f together\n", alone, together);
+    assert_true(together <= MW_SURE + 0.0133 && alone > 0.03);
+}
+
 static void test_runs_needed(void **unused)
 {
     struct mw_change change = {.ratio = 1.10, .noise = 0.03};
@@ -375,6 +430,7 @@ int main(void)
         cmocka_unit_test(test_power),        cmocka_unit_test(test_blocks),
         cmocka_unit_test(test_medians),      cmocka_unit_test(test_unlike_sizes),
         cmocka_unit_test(test_looks),        cmocka_unit_test(test_runs_needed),
+        cmocka_unit_test(test_widen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
