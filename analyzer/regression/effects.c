@@ -32,6 +32,7 @@ struct joining {
     MW_VECTOR(struct reference) all; /* by what they are about */
     double whole[MW_METRICS][2];     /* samples and bytes of classes, for their parts */
     double time;                     /* s of all ranks in a base run */
+    size_t families;                 /* scopes that have figures: they share the error */
     double shortest;                 /* s of the shortest run; 0: not known of each */
 };
 
@@ -327,8 +328,8 @@ static void join_all(struct joining *joining)
 
 /* --- noise ------------------------------------------------------------------------------------ */
 
-/* Speeds of messages jump between a few values (who shares a core, which copy is in a cache), and of
- * many some sit on one of them in all runs of a side by chance, as if they had no noise: none is
+/* Speeds of messages jump between a few values (who shares a core, which copy is in a cache), and
+ * of many some sit on one of them in all runs of a side by chance, as if they had no noise: none is
  * believed to be steadier than the median of its kind. */
 static void widen_kind(struct mw_comparison *comparison, enum mw_figure_scope scope,
                        enum mw_figure_metric metric, double level)
@@ -361,14 +362,16 @@ static void widen_all(struct mw_comparison *comparison)
 /* --- verdicts --------------------------------------------------------------------------------- */
 
 /* Each scope is a family of its own: so that a thousand pairs do not drown ten classes. */
-static void adjust_scope(struct mw_comparison *comparison, enum mw_figure_scope scope)
+static void adjust_scope(struct joining *joining, enum mw_figure_scope scope)
 {
+    struct mw_comparison *comparison = joining->comparison;
     double *p = mw_alloc(comparison->effects.count, sizeof(*p));
     size_t count = 0;
     for (size_t i = 0; i < comparison->effects.count; i++)
         if (comparison->effects.at[i].about->scope == scope && comparison->effects.at[i].measured)
             p[count++] = comparison->effects.at[i].change.p;
     mw_adjust(p, count);
+    joining->families += count > 0;
     count = 0;
     for (size_t i = 0; i < comparison->effects.count; i++)
         if (comparison->effects.at[i].about->scope == scope && comparison->effects.at[i].measured)
@@ -377,9 +380,9 @@ static void adjust_scope(struct mw_comparison *comparison, enum mw_figure_scope 
 }
 
 static enum mw_effect_verdict judge_runs(const struct mw_effect *effect, double threshold,
-                                         size_t looks, int disturbed)
+                                         size_t looks, size_t families, int disturbed)
 {
-    double level = MW_SURE / (double)looks;
+    double level = MW_SURE / (double)(looks * families);
     enum mw_worse worse = mw_change_worse(&effect->change, threshold, level);
     if (worse == MW_WORSE_YES && !disturbed)
         return MW_EFFECT_WORSE;
@@ -449,7 +452,8 @@ static void judge(const struct joining *joining, struct mw_effect *effect)
         return;
     int several = effect->base_runs > 1 && effect->fresh_runs > 1;
     int disturbed = joining->comparison->disturbed;
-    effect->verdict = several ? judge_runs(effect, options->threshold, options->looks, disturbed)
+    effect->verdict = several ? judge_runs(effect, options->threshold, options->looks,
+                                           joining->families, disturbed)
                               : judge_blocks(effect, options->threshold, disturbed);
     const char *doubt =
         effect->verdict == MW_EFFECT_WORSE ? doubt_of(joining, effect, several) : NULL;
@@ -467,8 +471,9 @@ static void judge(const struct joining *joining, struct mw_effect *effect)
         effect->why = "too little of the job's time to matter";
     }
     if (several && !disturbed && !effect->why && effect->verdict == MW_EFFECT_UNSURE)
-        effect->runs_needed = mw_runs_needed(&effect->change, options->threshold,
-                                             MW_SURE / (double)options->looks, RUNS_MOST);
+        effect->runs_needed =
+            mw_runs_needed(&effect->change, options->threshold,
+                           MW_SURE / (double)(options->looks * joining->families), RUNS_MOST);
 }
 
 static int effect_compare(const void *left, const void *right)
@@ -509,7 +514,7 @@ void mw_compare_effects(struct mw_comparison *comparison)
     join_all(&joining);
     widen_all(comparison);
     for (int scope = 0; scope < MW_SCOPES; scope++)
-        adjust_scope(comparison, (enum mw_figure_scope)scope);
+        adjust_scope(&joining, (enum mw_figure_scope)scope);
     for (size_t i = 0; i < comparison->effects.count; i++)
         judge(&joining, &comparison->effects.at[i]);
     drop_unasked(comparison);
