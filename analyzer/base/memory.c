@@ -11,10 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+int mw_memory_exit = 1;
+
 static void memory_fail(void)
 {
     fputs("mpiwatch: out of memory\n", stderr);
-    exit(1);
+    exit(mw_memory_exit);
 }
 
 void *mw_alloc(size_t count, size_t size)

@@ -10,6 +10,10 @@
 #include <stdio.h>
 
 /* Zeroed memory; never NULL. */
+/* How the program ends where there is none: 1, unless a command says otherwise to whom 1 is an
+ * answer. */
+extern int mw_memory_exit;
+
 void *mw_alloc(size_t count, size_t size);
 /* Room for `need` elements in an array of *capacity; new room is zeroed. */
 void *mw_grow(void *array, size_t *capacity, size_t need, size_t size);

@@ -255,6 +255,7 @@ static int run(int argc, char **argv)
 {
     struct options options = {.view = {.formats = formats}, .threshold = MW_THRESHOLD};
     int status = MW_EXIT_CANNOT_TELL;
+    mw_memory_exit = MW_EXIT_CANNOT_TELL;
     argp_parse(&parser, argc, argv, 0, NULL, &options);
     struct mw_analysis *analysis = NULL;
     struct mw_paths paths = job_paths(&options);

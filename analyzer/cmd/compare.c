@@ -121,6 +121,7 @@ static int run(int argc, char **argv)
     struct options options = {.view = {.formats = formats, .top = 1000},
                               .compare = {.threshold = MW_THRESHOLD, .looks = 1}};
     int status = MW_EXIT_CANNOT_TELL;
+    mw_memory_exit = MW_EXIT_CANNOT_TELL;
     /* in order: else what stands before "--" could not be told from what stands behind it */
     argp_parse(&parser, argc, argv, ARGP_IN_ORDER, NULL, &options);
     if (!options.compare.parts)

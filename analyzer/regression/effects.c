@@ -14,6 +14,7 @@
 #define ONE_RUN_LEAST 0.20 /* with one run a side nothing smaller is a verdict */
 #define PART_LEAST    0.05 /* of the samples or bytes: so much of the job that it counts */
 #define TIME_LEAST    0.01 /* of the time of all ranks: less does not matter */
+#define LONG_ENOUGH   5.0  /* s of a single run: what else a machine does lasts about as long */
 #define STEP_LEAST    2e-6 /* s a message: caches, clocks and a core's other thread do as much */
 #define ALONE_MOST    2000 /* classes without counterpart among which one is looked for */
 #define RUNS_MOST     100  /* more are nobody's answer */
@@ -31,6 +32,8 @@ struct joining {
     MW_VECTOR(struct reference) all; /* by what they are about */
     double whole[MW_METRICS][2];     /* samples and bytes of classes, for their parts */
     double time;                     /* s of all ranks in a base run */
+    size_t families;                 /* scopes that have figures: they share the error */
+    double shortest;                 /* s of the shortest run; 0: not known of each */
 };
 
 static int wanted(const struct mw_comparison *comparison, enum mw_figure_scope scope)
@@ -81,6 +84,23 @@ static double bytes_of(const struct mw_figure *figure)
     return (double)figure->samples * (double)mw_class_to(figure->size_class);
 }
 
+static double wall_of(const struct mw_digest *run)
+{
+    for (size_t f = 0; f < run->figures.count; f++)
+        if (run->figures.at[f].scope == MW_SCOPE_JOB && !strcmp(run->figures.at[f].name, "wall"))
+            return run->figures.at[f].value;
+    return 0;
+}
+
+static void find_shortest(struct joining *joining)
+{
+    const struct mw_runs *sides[] = {&joining->comparison->base, &joining->comparison->fresh};
+    joining->shortest = INFINITY;
+    for (int side = 0; side < 2; side++)
+        for (size_t i = 0; i < sides[side]->count; i++)
+            joining->shortest = fmin(joining->shortest, wall_of(sides[side]->at[i]));
+}
+
 static void add_whole(struct joining *joining)
 {
     const struct mw_digest *run = joining->comparison->base.at[0];
@@ -90,9 +110,8 @@ static void add_whole(struct joining *joining)
             joining->whole[figure->metric][0] += (double)figure->samples;
             joining->whole[figure->metric][1] += bytes_of(figure);
         }
-        if (figure->scope == MW_SCOPE_JOB && !strcmp(figure->name, "wall"))
-            joining->time = figure->value * (double)run->recorded_ranks;
     }
+    joining->time = wall_of(run) * (double)run->recorded_ranks;
 }
 
 /* Of messages: whether they are more than a few of all. */
@@ -309,8 +328,8 @@ static void join_all(struct joining *joining)
 
 /* --- noise ------------------------------------------------------------------------------------ */
 
-/* Speeds of messages jump between a few values (who shares a core, which copy is in a cache), and of
- * many some sit on one of them in all runs of a side by chance, as if they had no noise: none is
+/* Speeds of messages jump between a few values (who shares a core, which copy is in a cache), and
+ * of many some sit on one of them in all runs of a side by chance, as if they had no noise: none is
  * believed to be steadier than the median of its kind. */
 static void widen_kind(struct mw_comparison *comparison, enum mw_figure_scope scope,
                        enum mw_figure_metric metric, double level)
@@ -343,14 +362,16 @@ static void widen_all(struct mw_comparison *comparison)
 /* --- verdicts --------------------------------------------------------------------------------- */
 
 /* Each scope is a family of its own: so that a thousand pairs do not drown ten classes. */
-static void adjust_scope(struct mw_comparison *comparison, enum mw_figure_scope scope)
+static void adjust_scope(struct joining *joining, enum mw_figure_scope scope)
 {
+    struct mw_comparison *comparison = joining->comparison;
     double *p = mw_alloc(comparison->effects.count, sizeof(*p));
     size_t count = 0;
     for (size_t i = 0; i < comparison->effects.count; i++)
         if (comparison->effects.at[i].about->scope == scope && comparison->effects.at[i].measured)
             p[count++] = comparison->effects.at[i].change.p;
     mw_adjust(p, count);
+    joining->families += count > 0;
     count = 0;
     for (size_t i = 0; i < comparison->effects.count; i++)
         if (comparison->effects.at[i].about->scope == scope && comparison->effects.at[i].measured)
@@ -359,9 +380,9 @@ static void adjust_scope(struct mw_comparison *comparison, enum mw_figure_scope 
 }
 
 static enum mw_effect_verdict judge_runs(const struct mw_effect *effect, double threshold,
-                                         size_t looks, int disturbed)
+                                         size_t looks, size_t families, int disturbed)
 {
-    double level = MW_SURE / (double)looks;
+    double level = MW_SURE / (double)(looks * families);
     enum mw_worse worse = mw_change_worse(&effect->change, threshold, level);
     if (worse == MW_WORSE_YES && !disturbed)
         return MW_EFFECT_WORSE;
@@ -411,6 +432,8 @@ static const char *doubt_of(const struct joining *joining, const struct mw_effec
                             int several)
 {
     const struct mw_comparison *comparison = joining->comparison;
+    if (!several && joining->shortest < LONG_ENOUGH)
+        return "a single run this short shows what else ran then";
     if (!several && step_of(effect) < STEP_LEAST)
         return "so little a message differs from run to run";
     if (!several && effect->change.p > MW_SURE)
@@ -429,7 +452,8 @@ static void judge(const struct joining *joining, struct mw_effect *effect)
         return;
     int several = effect->base_runs > 1 && effect->fresh_runs > 1;
     int disturbed = joining->comparison->disturbed;
-    effect->verdict = several ? judge_runs(effect, options->threshold, options->looks, disturbed)
+    effect->verdict = several ? judge_runs(effect, options->threshold, options->looks,
+                                           joining->families, disturbed)
                               : judge_blocks(effect, options->threshold, disturbed);
     const char *doubt =
         effect->verdict == MW_EFFECT_WORSE ? doubt_of(joining, effect, several) : NULL;
@@ -447,8 +471,9 @@ static void judge(const struct joining *joining, struct mw_effect *effect)
         effect->why = "too little of the job's time to matter";
     }
     if (several && !disturbed && !effect->why && effect->verdict == MW_EFFECT_UNSURE)
-        effect->runs_needed = mw_runs_needed(&effect->change, options->threshold,
-                                             MW_SURE / (double)options->looks, RUNS_MOST);
+        effect->runs_needed =
+            mw_runs_needed(&effect->change, options->threshold,
+                           MW_SURE / (double)(options->looks * joining->families), RUNS_MOST);
 }
 
 static int effect_compare(const void *left, const void *right)
@@ -485,10 +510,11 @@ void mw_compare_effects(struct mw_comparison *comparison)
     if (joining.all.count)
         qsort(joining.all.at, joining.all.count, sizeof(joining.all.at[0]), reference_compare);
     add_whole(&joining);
+    find_shortest(&joining);
     join_all(&joining);
     widen_all(comparison);
     for (int scope = 0; scope < MW_SCOPES; scope++)
-        adjust_scope(comparison, (enum mw_figure_scope)scope);
+        adjust_scope(&joining, (enum mw_figure_scope)scope);
     for (size_t i = 0; i < comparison->effects.count; i++)
         judge(&joining, &comparison->effects.at[i]);
     drop_unasked(comparison);

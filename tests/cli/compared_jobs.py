@@ -46,7 +46,7 @@ def stack(ranks, libraries, facts):
 
 def run(transport="vader", slower=1.0, noise=0.01, seed=1, count=200, device="", size=2, reason=1, recorded=None,
         libraries=(("/usr/lib/libmpi.so.40.30.4", 1),), facts=(), arguments=None, program=None, sizes=(SMALL, MEBI),
-        between=()):
+        between=(), end=9 * b.SECOND):
     """The processes of a run: messages of 8 bytes take 10 us, of a MiB a millisecond, times `slower`."""
     own = {"cxi": {"pml": "cm", "mtl": "ofi", "btls": ()}, "tcp": {"btls": ("self", "tcp")}, "vader": {}, "unknown": {"btls": ()}}[transport]
     ranks = [f.openmpi(rank, size, **own) for rank in range(size)]
@@ -59,7 +59,7 @@ def run(transport="vader", slower=1.0, noise=0.01, seed=1, count=200, device="",
     stack(ranks, libraries, facts)
     for change in between:
         change(ranks)
-    f.finish(ranks, reason=reason)
+    f.finish(ranks, at=end, reason=reason)
     return [process for process in ranks if recorded is None or process.rank in recorded]
 
 

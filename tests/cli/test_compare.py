@@ -4,6 +4,7 @@
 import json
 import os
 import random
+import subprocess
 import sys
 
 try:
@@ -16,7 +17,7 @@ except ImportError:
 import build_trace as b  # noqa: E402
 import placed_jobs  # noqa: E402
 from build_trace import job  # noqa: E402
-from cli import ROOT, CliTest, main  # noqa: E402
+from cli import MPIWATCH, ROOT, CliTest, main  # noqa: E402
 from compared_jobs import MEBI, run, two_worlds  # noqa: E402
 
 FINE, WORSE, CANNOT, USAGE = 0, 1, 125, 129
@@ -226,6 +227,13 @@ class Speed(CompareTest):
         self.assertEqual(len(document["obstacles"]), 2)
         self.assertIn("are the same run", document["obstacles"][0])
 
+    def test_short_runs_have_to_be_several(self):
+        """What else ran then may have lasted as long."""
+        short = {"end": b.SECOND}
+        document = self.compare(self.trace("a", **short), self.trace("b", slower=2, seed=2, **short), code=CANNOT)
+        self.assertIn("a single run this short", document["figures"]["listed"][0]["why"])
+        self.compare(*self.side("c", **short), "--", *self.side("d", slower=2, **short), code=WORSE)
+
     def test_small_steps_need_several_runs(self):
         """8 bytes that take 1 us or 2: two cores of one machine may be so far apart."""
         options = {"sizes": (8,), "count": 400}
@@ -322,6 +330,15 @@ class Input(CompareTest):
                 self.assertEqual(result.out, "")
                 self.assertIn(os.path.basename(other), result.err)
         self.run_cli("compare", trace, trace, "-o", self.path("no/such/folder"), code=CANNOT)
+
+    def test_too_little_memory_is_no_regression(self):
+        trace = self.trace("a")
+        codes = set()
+        for more in range(0, 4096, 64):  # KiB above what it takes to begin
+            line = ["sh", "-c", 'ulimit -v "$0"; exec "$@"', str(8 * 1024 + 8 * more), MPIWATCH, "compare", trace, trace]
+            codes.add(subprocess.run(line, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode)
+        self.assertNotIn(WORSE, codes)
+        self.assertIn(CANNOT, codes)
 
     def test_a_truncated_trace(self):
         trace = self.trace("a")
