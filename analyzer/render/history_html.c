@@ -35,20 +35,7 @@ static const char style[] =
 void mw_html_text(FILE *out, const char *text)
 {
     char *plain = mw_text_escape(text);
-    for (const char *at = plain; *at; at++) {
-        if (*at == '<')
-            fputs("&lt;", out);
-        else if (*at == '>')
-            fputs("&gt;", out);
-        else if (*at == '&')
-            fputs("&amp;", out);
-        else if (*at == '"')
-            fputs("&quot;", out);
-        else if (*at == '\'')
-            fputs("&#39;", out);
-        else
-            fputc(*at, out);
-    }
+    mw_text_markup(out, plain);
     free(plain);
 }
 

@@ -19,18 +19,7 @@
 static void put_escaped(const char *text, FILE *out)
 {
     char *plain = mw_text_fit(text, WIDTH, 0);
-    for (const char *at = plain; *at; at++) {
-        if (*at == '<')
-            fputs("&lt;", out);
-        else if (*at == '>')
-            fputs("&gt;", out);
-        else if (*at == '&')
-            fputs("&amp;", out);
-        else if (*at == '"')
-            fputs("&quot;", out);
-        else
-            fputc(*at, out);
-    }
+    mw_text_markup(out, plain);
     free(plain);
 }
 

@@ -44,6 +44,24 @@ static int is_dangerous(uint32_t character)
            (character >= 0x2066 && character <= 0x2069) || character == 0xfeff;
 }
 
+void mw_text_markup(FILE *out, const char *escaped)
+{
+    for (const char *at = escaped; *at; at++) {
+        if (*at == '<')
+            fputs("&lt;", out);
+        else if (*at == '>')
+            fputs("&gt;", out);
+        else if (*at == '&')
+            fputs("&amp;", out);
+        else if (*at == '"')
+            fputs("&quot;", out);
+        else if (*at == '\'')
+            fputs("&#39;", out);
+        else
+            fputc(*at, out);
+    }
+}
+
 char *mw_text_escape(const char *text)
 {
     const unsigned char *at = (const unsigned char *)text;

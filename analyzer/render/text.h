@@ -17,6 +17,8 @@ enum mw_style { MW_STYLE_PLAIN, MW_STYLE_HEAD, MW_STYLE_BAD, MW_STYLE_DIM };
 /* A copy with control characters, bytes that are not UTF-8 and characters that reorder text as
  * \xNN. */
 char *mw_text_escape(const char *text);
+/* Writes escaped text into HTML or XML, as text or as an attribute's value in quotes. */
+void mw_text_markup(FILE *out, const char *escaped);
 /* The same, cut to `width` characters with "..." at the end, or at the start where the end tells
  * more. */
 char *mw_text_fit(const char *text, size_t width, int keep_end);
