@@ -27,7 +27,7 @@ from mpi import OPENMPI, build_folder, compile_file, patient  # noqa: E402
 from nodes import Nodes  # noqa: E402
 
 RATE = 800  # Mbit/s of the link; a tenth less when it is slower
-COPIES = os.environ.get("COPIES_PERCENT", "60")  # so much that osu_bw prints about a tenth less
+COPIES = os.environ.get("COPIES_PERCENT", "80")  # so much that osu_bw prints about a tenth less
 DRAWS = 10
 WORDS = {0: "no regression", 1: "regression", 125: "cannot be judged"}
 
