@@ -1,41 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rounds of MPI calls of one kind, whose instructions valgrind counts (instructions.py): count KIND ROUNDS.
+ * Rounds of calls (rounds.h) of one kind, whose instructions valgrind counts (instructions.py): count KIND ROUNDS.
  * Those in counted() are counted; some have gone before, so that first times are not among them. They
  * are made in a thread, as the kernel does not tell where valgrind's program has its first stack, and
  * call sites on a stack of unknown extent are unwound anew each time.
  */
-#include <mpi.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "rounds.h"
+
 enum { WARM = 300 };
-
-static void iprobe(long rounds)
-{
-    int flag;
-    for (long i = 0; i < rounds; i++)
-        MPI_Iprobe(0, 5, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
-}
-
-static void messages_to_self(long rounds)
-{
-    char out[8] = {0}, in[8];
-    MPI_Request requests[2];
-    for (long i = 0; i < rounds; i++) {
-        MPI_Irecv(in, 8, MPI_BYTE, 0, 1, MPI_COMM_WORLD, &requests[0]);
-        MPI_Isend(out, 8, MPI_BYTE, 0, 1, MPI_COMM_WORLD, &requests[1]);
-        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
-    }
-}
-
-static void allreduce(long rounds)
-{
-    double in = 1, out;
-    for (long i = 0; i < rounds; i++)
-        MPI_Allreduce(&in, &out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-}
 
 static const struct kind {
     const char *name;

@@ -5,11 +5,12 @@
  * preloads, interleaved, and compares. The value is the median over blocks of calls, so that a
  * block in which the machine did something else does not count.
  */
-#include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#include "rounds.h"
 
 enum { BLOCKS = 51 };
 
@@ -41,31 +42,6 @@ static void measure(const char *name, void (*body)(long), double calls_each)
     qsort(blocks, BLOCKS, sizeof *blocks, ascending);
     if (rank == 0)
         printf("%s %.2f\n", name, blocks[BLOCKS / 2]);
-}
-
-static void iprobe(long calls)
-{
-    int flag;
-    for (long i = 0; i < calls; i++)
-        MPI_Iprobe(0, 5, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
-}
-
-static void messages_to_self(long calls)
-{
-    char out[8] = {0}, in[8];
-    MPI_Request requests[2];
-    for (long i = 0; i < calls; i++) {
-        MPI_Irecv(in, 8, MPI_BYTE, 0, 1, MPI_COMM_WORLD, &requests[0]);
-        MPI_Isend(out, 8, MPI_BYTE, 0, 1, MPI_COMM_WORLD, &requests[1]);
-        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
-    }
-}
-
-static void allreduce(long calls)
-{
-    double in = 1, out;
-    for (long i = 0; i < calls; i++)
-        MPI_Allreduce(&in, &out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
 }
 
 static void ping_pong(long calls)
