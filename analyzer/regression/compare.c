@@ -2,6 +2,7 @@
 /* The order of a comparison, and its verdict (compare.h). */
 #include "analyzer/regression/compare.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* Where nothing else is asked for, ways that cannot be told are no answer. */
@@ -14,7 +15,7 @@ static int ways_say_nothing(const struct mw_comparison *comparison)
 /* A lesser way, or something sure to be slower; else not being sure of what matters. */
 static enum mw_outcome outcome_of(const struct mw_comparison *comparison)
 {
-    int judged = 0, unsure = ways_say_nothing(comparison);
+    int unsure = ways_say_nothing(comparison) || comparison->gap;
     if (comparison->obstacles.count && !comparison->options.force)
         return MW_OUTCOME_INCOMPARABLE;
     for (size_t i = 0; i < comparison->identities.count; i++) {
@@ -27,13 +28,11 @@ static enum mw_outcome outcome_of(const struct mw_comparison *comparison)
         if (effect->verdict == MW_EFFECT_WORSE)
             return MW_OUTCOME_REGRESSION;
         unsure |= effect->verdict == MW_EFFECT_UNSURE && effect->counts;
-        judged |= effect->verdict == MW_EFFECT_BETTER || effect->verdict == MW_EFFECT_SAME;
     }
-    int ways_only = comparison->options.parts == MW_COMPARE_TRANSPORTS;
-    return unsure || (!judged && !ways_only) ? MW_OUTCOME_NOT_SURE : MW_OUTCOME_NO_REGRESSION;
+    return unsure ? MW_OUTCOME_NOT_SURE : MW_OUTCOME_NO_REGRESSION;
 }
 
-static void note_ways(struct mw_comparison *comparison)
+static void note_doubts(struct mw_comparison *comparison)
 {
     size_t doubtful = 0;
     for (size_t i = 0; i < comparison->identities.count; i++)
@@ -46,6 +45,8 @@ static void note_ways(struct mw_comparison *comparison)
             comparison->ways_lost ? "which way messages took is no longer known of each pair"
                                   : "of no pair it is known on both sides which way its messages "
                                     "took");
+    if (comparison->gap)
+        *mw_vector_add(&comparison->notes) = mw_text_copy(comparison->gap);
 }
 
 static size_t runs_needed(const struct mw_comparison *comparison)
@@ -66,13 +67,14 @@ struct mw_comparison *mw_comparison_create(struct mw_runs base, struct mw_runs f
     comparison->base = base;
     comparison->fresh = fresh;
     comparison->options = *options;
+    comparison->judged_messages = comparison->judged_bytes = NAN;
     mw_compare_obstacles(comparison);
     if (!comparison->obstacles.count || options->force) {
         if (options->parts & MW_COMPARE_TRANSPORTS)
             mw_compare_identities(comparison);
         mw_compare_effects(comparison);
         mw_compare_explain(comparison);
-        note_ways(comparison);
+        note_doubts(comparison);
     }
     comparison->outcome = outcome_of(comparison);
     if (comparison->outcome == MW_OUTCOME_NOT_SURE)
@@ -99,6 +101,12 @@ void mw_comparison_free(struct mw_comparison *comparison)
         free(comparison->suspects.at[i].base_detail);
         free(comparison->suspects.at[i].fresh_detail);
     }
+    for (size_t i = 0; i < comparison->merged.count; i++) {
+        free(comparison->merged.at[i]->transport);
+        free(comparison->merged.at[i]);
+    }
+    free(comparison->gap);
+    free(comparison->merged.at);
     free(comparison->obstacles.at);
     free(comparison->notes.at);
     free(comparison->identities.at);
@@ -113,6 +121,12 @@ const char *mw_identity_word(enum mw_identity_kind kind)
     static const char *const words[] = {MW_IDENTITY_LIST(WORD)};
 #undef WORD
     return words[kind];
+}
+
+int mw_effect_is_judged(const struct mw_effect *effect)
+{
+    return effect->verdict == MW_EFFECT_WORSE || effect->verdict == MW_EFFECT_BETTER ||
+           effect->verdict == MW_EFFECT_SAME;
 }
 
 const char *mw_effect_word(enum mw_effect_verdict verdict)

@@ -105,10 +105,13 @@ struct mw_comparison {
     MW_VECTOR(struct mw_identity) identities; /* worse ones first, pairs before all of a distance */
     MW_VECTOR(struct mw_effect) effects;      /* by verdict, then by scope and size of the effect */
     MW_VECTOR(struct mw_suspect) suspects;    /* nearest first */
+    MW_VECTOR(struct mw_figure *) merged;     /* of messages that went several ways; for effects */
     size_t ways_known, ways_lost; /* pairs whose way is known on both sides, no longer known */
     size_t too_few;               /* figures of which neither side has enough samples */
-    int times_compare;            /* both sides did the same work, to 1 % */
-    int disturbed;                /* so that what looks slower is not sure: mw_compare_obstacles */
+    double judged_messages, judged_bytes; /* the part of the job that has a verdict; NaN: of none */
+    char *gap;                            /* why that does not speak for the job; NULL: it does */
+    int times_compare;                    /* both sides did the same work, to 1 % */
+    int disturbed; /* so that what looks slower is not sure: mw_compare_obstacles */
     enum mw_outcome outcome;
     size_t runs_needed; /* a side, where the outcome is not sure; 0 not known */
 };
@@ -116,6 +119,9 @@ struct mw_comparison {
 struct mw_comparison *mw_comparison_create(struct mw_runs base, struct mw_runs fresh,
                                            const struct mw_compare_options *options);
 void mw_comparison_free(struct mw_comparison *comparison);
+
+/* Whether it is known if the figure got worse. */
+int mw_effect_is_judged(const struct mw_effect *effect);
 
 const char *mw_identity_word(enum mw_identity_kind kind);
 const char *mw_effect_word(enum mw_effect_verdict verdict); /* "slower", "not sure" ... */
@@ -125,6 +131,7 @@ const char *mw_outcome_word(enum mw_outcome outcome);       /* "regression", "no
 void mw_compare_obstacles(struct mw_comparison *comparison);
 void mw_compare_identities(struct mw_comparison *comparison);
 void mw_compare_effects(struct mw_comparison *comparison);
+void mw_compare_coverage(struct mw_comparison *comparison); /* of effects; called by them */
 void mw_compare_explain(struct mw_comparison *comparison);
 
 #endif

@@ -27,7 +27,8 @@ static int is_among(const char *name, size_t length, const char *const *list)
 
 static enum tier tier_of(const char *name, size_t length)
 {
-    static const char *const single[] = {"cma", "knem", "xpmem", NULL};
+    static const char *const single[] = {"cma",      "knem",   "xpmem", "rocm_ipc",
+                                         "cuda_ipc", "ze_ipc", NULL};
     static const char *const shared[] = {"vader", "sm", "posix", "sysv", "shm", "mm", NULL};
     static const char *const sockets[] = {"tcp", "sockets", "udp", NULL};
     char *whole = mw_format("%.*s", (int)length, name);

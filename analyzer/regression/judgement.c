@@ -99,8 +99,8 @@ struct mw_judgement mw_comparison_judge(const struct mw_comparison *comparison)
     case MW_OUTCOME_NOT_SURE:
         say_identities(comparison, 0, &judgement);
         say_effects(comparison, MW_EFFECT_UNSURE, &judgement);
-        if (!judgement.reasons.count)
-            reason(&judgement, mw_text_copy("no speed could be compared"));
+        if (comparison->gap)
+            reason(&judgement, mw_text_copy(comparison->gap));
         break;
     default:
         for (size_t i = 0; i < comparison->obstacles.count; i++)

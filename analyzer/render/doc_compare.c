@@ -125,6 +125,8 @@ static json_t *effects_json(const struct mw_comparison *comparison, size_t top)
     json_t *figures = listed_json(comparison->effects.count, listed);
     json_object_set_new(figures, "verdicts", verdicts);
     json_object_set_new(figures, "too_few_samples", mw_json_count(comparison->too_few));
+    json_object_set_new(figures, "judged_messages", mw_json_real(comparison->judged_messages));
+    json_object_set_new(figures, "judged_bytes", mw_json_real(comparison->judged_bytes));
     return figures;
 }
 

@@ -11,12 +11,12 @@ MILLI = 1000000
 SMALL = 8
 
 
-def traffic(zero, one, took, noise, seed, count, sizes):
-    """Messages both ways whose receives were there first, and that took `took` ns, give or take `noise`."""
+def traffic(zero, one, took, noise, seed, counts):
+    """So many messages both ways, by size, whose receives were there first, and that took `took` ns, give or take `noise`."""
     chance = random.Random(seed)
     at = 10000
     numbers = {}
-    for size in sizes:
+    for size, count in counts.items():
         for src, dst in ((zero, one), (one, zero)):
             for _ in range(count):
                 time = max(100, int(took[size] * chance.gauss(1, noise)))
@@ -47,15 +47,17 @@ def stack(ranks, libraries, facts):
 def run(transport="vader", slower=1.0, noise=0.01, seed=1, count=200, device="", size=2, reason=1, recorded=None,
         libraries=(("/usr/lib/libmpi.so.40.30.4", 1),), facts=(), arguments=None, program=None, sizes=(SMALL, MEBI),
         between=(), end=9 * b.SECOND):
-    """The processes of a run: messages of 8 bytes take 10 us, of a MiB a millisecond, times `slower`."""
+    """The processes of a run: messages of 8 bytes take 10 us, of a MiB a millisecond, times `slower`. `count` of each
+    size, or by size."""
     own = {"cxi": {"pml": "cm", "mtl": "ofi", "btls": ()}, "tcp": {"btls": ("self", "tcp")}, "vader": {}, "unknown": {"btls": ()}}[transport]
     ranks = [f.openmpi(rank, size, **own) for rank in range(size)]
     for process in ranks:
         process.program = program or process.program
         process.arguments = arguments or process.arguments
     took = {SMALL: 10000 * slower, MEBI: MILLI * slower}
-    traffic(ranks[0], ranks[1], took, noise, seed, count, sizes)
-    transport_evidence(ranks[:2], transport, device, count * sum(sizes))
+    counts = count if isinstance(count, dict) else dict.fromkeys(sizes, count)
+    traffic(ranks[0], ranks[1], took, noise, seed, counts)
+    transport_evidence(ranks[:2], transport, device, sum(size * times for size, times in counts.items()))
     stack(ranks, libraries, facts)
     for change in between:
         change(ranks)
@@ -69,7 +71,7 @@ def two_worlds(transport):
     processes = []
     for number in (1, 2):
         ranks = [f.openmpi(rank, 2, key=number * 256 + rank, launched=number, began=number * 1000, **own) for rank in range(2)]
-        traffic(ranks[0], ranks[1], {SMALL: 10000, MEBI: MILLI}, 0.01, number, 50, (SMALL, MEBI))
+        traffic(ranks[0], ranks[1], {SMALL: 10000, MEBI: MILLI}, 0.01, number, {SMALL: 50, MEBI: 50})
         pairs = f.all_pairs(ranks, 50 * (SMALL + MEBI))
         if transport == "cxi":
             f.fabric(ranks, pairs, ident=number)

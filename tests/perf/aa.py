@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # Comparisons of which the answer is known: runs of one kind against each other (A/A), and against runs that are a
-# tenth slower (A/B). Records a pool of runs, all kinds in turn, then draws sides of one and of five runs from it and asks
-# `mpiwatch compare`. Prints the table of docs/regression.md. By hand, on a quiet machine, as root (it makes network
-# namespaces), about fifteen minutes:
+# tenth slower (A/B). Records a pool of runs, all kinds in turn, then draws sides of one and of five runs from it, ten
+# times with each of three seeds, and asks `mpiwatch compare`. Prints the table of docs/regression.md. By hand, on a quiet machine, as root (it makes network
+# namespaces), about half an hour:
 #
 #   MW_LIBRARY=... MW_LIBRARY_MPI3=... MW_CLI=... MPIWATCH_BENCH=... tests/perf/aa.py FOLDER [RUNS]
 #
@@ -28,7 +28,8 @@ from nodes import Nodes  # noqa: E402
 
 RATE = 800  # Mbit/s of the link; a tenth less when it is slower
 COPIES = os.environ.get("COPIES_PERCENT", "80")  # so much that osu_bw prints about a tenth less
-DRAWS = 10
+DRAWS = 10  # with each seed
+SEEDS = (7, 8, 9)
 WORDS = {0: "no regression", 1: "regression", 125: "cannot be judged"}
 
 
@@ -99,13 +100,15 @@ def compared(base, fresh):
     return answer
 
 
-def row(what, base, fresh, side, drawn):
-    """DRAWS comparisons of so many runs a side; `fresh` None: both sides from one pool."""
+def row(what, base, fresh, side):
+    """Comparisons of so many runs a side; `fresh` None: both sides from one pool."""
     answers = collections.Counter()
-    for _ in range(DRAWS):
-        one = drawn.sample(pool(base), side if fresh else 2 * side)
-        two = drawn.sample(pool(fresh), side) if fresh else one[side:]
-        answers[compared(one[:side], two)] += 1
+    for seed in SEEDS:
+        drawn = random.Random("%d %s %s %d" % (seed, base, fresh, side))  # rows do not depend on each other
+        for _ in range(DRAWS):
+            one = drawn.sample(pool(base), side if fresh else 2 * side)
+            two = drawn.sample(pool(fresh), side) if fresh else one[side:]
+            answers[compared(one[:side], two)] += 1
     print("| %s | %d | %s |" % (what, side, " | ".join(str(answers.pop(word, 0)) for word in WORDS.values())),
           "" if not answers else dict(answers), flush=True)
 
@@ -123,15 +126,14 @@ def main():
     runs = int(sys.argv[2]) if len(sys.argv) > 2 else 20
     os.makedirs(POOL, exist_ok=True)
     record(runs)
-    drawn = random.Random(7)
     print("| runs | a side | %s |" % " | ".join(WORDS.values()))
     print("|---|---|---|---|---|")
     for side in (1, 5):
-        for kind in ("osu_bw", "LULESH", "HPCG"):
-            row("%s against itself" % kind, kind, None, side, drawn)
+        for kind in ("osu_bw", "LULESH", "HPCG", "link"):
+            row("%s against itself" % kind, kind, None, side)
         for base, fresh in (("osu_bw", "osu_bw, copies"), ("link", "link, slower")):
             slower = 100 * (1 - printed(fresh) / printed(base))
-            row("%s against %s (osu_bw prints %.1f %% less)" % (base, fresh, slower), base, fresh, side, drawn)
+            row("%s against %s (osu_bw prints %.1f %% less)" % (base, fresh, slower), base, fresh, side)
 
 
 POOL = os.path.realpath(sys.argv[1]) if len(sys.argv) > 1 else None

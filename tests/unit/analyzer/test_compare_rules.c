@@ -2,6 +2,7 @@
 /*
  * The rules of comparisons on digests that are made by hand: which change of a pair's transport is
  * a step down, what is said of sides whose runs differ among themselves, what can be compared.
+ * test_compare_speeds.c has those of speeds.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -73,6 +74,9 @@ static void test_steps(void **unused)
         {"cxi (cxi0)", "cxi (cxi0), from 4 KiB on tcp (eth0)"},
         {"cxi (cxi0); device memory: cxi (cxi0), from 8 KiB on cxi (cxi1)",
          "cxi (cxi0); device memory: tcp (eth0)"},
+        {"posix; device memory: rocm_ipc", "posix"},
+        {"posix; device memory: cuda_ipc", "posix; device memory: posix"},
+        {"rocm_ipc", "rc_mlx5 (mlx5_0:1)"},
     };
     (void)unused;
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
