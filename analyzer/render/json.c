@@ -8,6 +8,7 @@
 
 #include "analyzer/base/memory.h"
 #include "analyzer/base/number.h"
+#include "analyzer/render/text.h"
 
 /* jansson refuses what is not UTF-8: every such byte is written as \xNN, the rest stays. */
 static json_t *json_text_repaired(const char *text)
@@ -104,21 +105,21 @@ json_t *mw_json_document(const char *kind)
     return json_pack("{s:s, s:i, s:s}", "mpiwatch", MW_VERSION, "schema", 1, "document", kind);
 }
 
-/* jansson escapes control characters up to U+001F. DEL and those from U+0080 to U+009F, which
- * terminals obey as well, are left to us. */
+/* jansson escapes control characters up to U+001F. Others that terminals obey, and those that turn
+ * text around, are left to us: none of them is beyond U+FFFF. Pieces are whole characters. */
 static int put_piece(const char *piece, size_t size, void *out)
 {
-    size_t done = 0;
-    for (size_t i = 0; i < size; i++) {
-        const unsigned char *at = (const unsigned char *)piece + i;
-        int two = i + 1 < size && at[0] == 0xc2 && at[1] < 0xa0;
-        if (!two && at[0] != 0x7f)
+    size_t done = 0, length;
+    for (size_t i = 0; i < size; i += length) {
+        uint32_t character = 0;
+        length = mw_text_decode(piece + i, &character);
+        length = length ? length : 1;
+        if (character < 0x7f || !mw_text_is_dangerous(character))
             continue;
         if (fwrite(piece + done, 1, i - done, out) != i - done ||
-            fprintf(out, "\\u00%02x", at[two]) < 0)
+            fprintf(out, "\\u%04x", character) < 0)
             return -1;
-        i += (size_t)two;
-        done = i + 1;
+        done = i + length;
     }
     return fwrite(piece + done, 1, size - done, out) == size - done ? 0 : -1;
 }

@@ -90,7 +90,7 @@ static void json_name(const struct mw_matrix *matrix, int64_t number, FILE *out)
     if (file) {
         json_t *name = mw_json_text(file);
         fputs("{\"file\": ", out);
-        json_dumpf(name, out, JSON_ENCODE_ANY);
+        mw_json_put(name, JSON_ENCODE_ANY, out);
         fputc('}', out);
         json_decref(name);
     } else if (matrix->by == MW_BY_RANK) {

@@ -13,9 +13,9 @@
 
 #define LABEL_WIDTH 14
 
-/* The length of the UTF-8 sequence at `at` and its character; 0 where there is none. */
-static size_t utf8_decode(const unsigned char *at, uint32_t *character)
+size_t mw_text_decode(const char *text, uint32_t *character)
 {
+    const unsigned char *at = (const unsigned char *)text;
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
     size_t length = at[0] < 0x80       ? 1
                     : at[0] >> 5 == 6  ? 2
@@ -35,8 +35,7 @@ static size_t utf8_decode(const unsigned char *at, uint32_t *character)
     return length;
 }
 
-/* Control characters, and those that change the direction or the lines of a text. */
-static int is_dangerous(uint32_t character)
+int mw_text_is_dangerous(uint32_t character)
 {
     return character < 0x20 || (character >= 0x7f && character < 0xa0) || character == 0x61c ||
            character == 0x200e || character == 0x200f ||
@@ -64,18 +63,17 @@ void mw_text_markup(FILE *out, const char *escaped)
 
 char *mw_text_escape(const char *text)
 {
-    const unsigned char *at = (const unsigned char *)text;
     char *out = mw_alloc(4 * strlen(text) + 1, 1), *to = out;
-    while (*at) {
+    for (const char *at = text; *at;) {
         uint32_t character = 0;
-        size_t length = utf8_decode(at, &character);
-        int escape = !length || is_dangerous(character);
+        size_t length = mw_text_decode(at, &character);
+        int escape = !length || mw_text_is_dangerous(character);
         length = length ? length : 1;
         for (; length > 0; length--, at++) {
             if (escape)
-                to += sprintf(to, "\\x%02x", *at);
+                to += sprintf(to, "\\x%02x", (unsigned char)*at);
             else
-                *to++ = (char)*at;
+                *to++ = *at;
         }
     }
     return out;

@@ -8,6 +8,7 @@
 #define MW_RENDER_TEXT_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #define MW_TEXT_WIDTH 80
@@ -17,6 +18,11 @@ enum mw_style { MW_STYLE_PLAIN, MW_STYLE_HEAD, MW_STYLE_BAD, MW_STYLE_DIM };
 /* A copy with control characters, bytes that are not UTF-8 and characters that reorder text as
  * \xNN. */
 char *mw_text_escape(const char *text);
+/* The length of the UTF-8 sequence at `at`, which may be followed by anything, and its character;
+ * 0 where there is none. */
+size_t mw_text_decode(const char *at, uint32_t *character);
+/* Whether a character controls a terminal, or changes the direction or the lines of a text. */
+int mw_text_is_dangerous(uint32_t character);
 /* Writes escaped text into HTML or XML, as text or as an attribute's value in quotes. */
 void mw_text_markup(FILE *out, const char *escaped);
 /* The same, cut to `width` characters with "..." at the end, or at the start where the end tells

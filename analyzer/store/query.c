@@ -77,12 +77,17 @@ static struct mw_digest *read_digest(sqlite3_stmt *row)
     return digest;
 }
 
+/* A name ends at its first NUL, which we write none of but others may: as it does where it is read.
+ */
+#define IS_BENCHMARK                                                                               \
+    "WHERE run.benchmark=?1 OR (instr(run.benchmark, char(0)) AND"                                 \
+    " substr(run.benchmark, 1, instr(run.benchmark, char(0)) - 1)=?1)"
+
 /* A statement over the runs that are asked for. */
 static sqlite3_stmt *select_for(const struct reading *reading, const char *columns,
                                 const char *rest)
 {
-    char *sql = mw_format("SELECT %s %s %s", columns, rest,
-                          reading->benchmark ? "WHERE run.benchmark=?" : "");
+    char *sql = mw_format("SELECT %s %s %s", columns, rest, reading->benchmark ? IS_BENCHMARK : "");
     sqlite3_stmt *rows = mw_store_prepare(reading->store, sql);
     free(sql);
     if (reading->benchmark)

@@ -2,6 +2,7 @@
 """mpiwatch history: runs kept whole whoever writes, what changed between them, and pages that nothing
 in a trace can turn into something else."""
 
+import glob
 import html.parser
 import json
 import os
@@ -438,6 +439,18 @@ class Changes(HistoryTest):
         self.assertEqual({figure["scope"] for figure in figures}, {"class", "call", "wait", "job"})
         self.assertIn("no run 9", self.history("show", self.file, "9", code=1).err)
 
+    def test_a_name_that_somebody_else_wrote(self):
+        """It ends at its NUL in all of them."""
+        self.add(*[self.run_of(day, key=str(day)) for day in range(2)])
+        with sqlite3.connect(self.file) as connection:
+            connection.execute("UPDATE run SET benchmark='a' || char(0) || 'b' WHERE id=1")
+            connection.execute("UPDATE run SET benchmark='a' WHERE id=2")
+        self.assertIn("\na\n", self.history("list", self.file).out)
+        self.assertEqual(self.read("show", self.file, "1")["run"]["benchmark"], "a")
+        self.assertEqual(self.read("show", self.file, "2")["difference"]["before"], 1)
+        pages, documents = self.pages()
+        self.assertEqual((len(documents), sorted(pages)[-2:]), (1, ["run-1.html", "run-2.html"]))
+
 
 class Pages(HistoryTest):
     def test_hostile_texts(self):
@@ -458,8 +471,15 @@ class Pages(HistoryTest):
                     self.assertRegex(value, r"^(index|run-\d+|benchmark-[0-9a-f]{16})?(\.html)?(#change-\d+)?$")
             self.assertFalse([c for c in page.said if c != "\n" and (ord(c) < 32 or c == "\u202e")], name)
         self.assertIn("onerror=alert(1)", pages["run-1.html"].said)
+        for name in glob.glob(os.path.join(self.path("site"), "*.json")):
+            with open(name, encoding="utf-8") as file:
+                self.assertNotIn("\u202e", file.read(), name)
         for words in (("list", self.file), ("show", self.file, "2")):
             self.assert_fits(self.history(*words).out, width=10000)
+            plain = self.history(*words, "-f", "json").out
+            self.assertFalse([c for c in plain if c != "\n" and (ord(c) < 32 or c == "\u202e")], words)
+            self.assertIn("\\u202e", plain)
+            json.loads(plain)
 
     def test_nothing_is_loaded(self):
         self.add(self.run_of(0))

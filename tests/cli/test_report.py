@@ -267,7 +267,7 @@ class Special(CliTest):
                 self.assertNotIn(character, shown.out, command)
             self.assertNotIn("\udcff", shown.out)
             plain = self.run_cli(command, "-f", "json", path).out
-            for character in "\x1b\x07\x7f\u009b":
+            for character in "\x1b\x07\x7f\u009b\u202e":
                 self.assertNotIn(character, plain, command + " as JSON")
         doc = self.report(path)
         self.assertEqual(doc["job"]["program"], evil)
