@@ -26,6 +26,7 @@ done
 shift $((OPTIND - 1))
 [ $# -gt 0 ] || stop "git-bisect.sh [OPTION...] -- COMMAND..."
 find_revisions
+plan_looks
 cd "$(git rev-parse --show-toplevel)"
 
 # The good commit is built once, in a work tree of its own.

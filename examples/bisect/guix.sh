@@ -32,6 +32,7 @@ if [ $# = 0 ] || [ -z "$packages" ]; then
     stop "guix.sh -s 'PACKAGE...' [OPTION...] -- COMMAND..."
 fi
 find_revisions
+plan_looks
 
 # in_guix COMMIT COMMAND...: in the environment that this commit gives.
 in_guix() {

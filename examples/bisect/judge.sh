@@ -56,14 +56,30 @@ find_revisions() {
     kept=$(cd "$(git rev-parse --git-common-dir)" && pwd)/mpiwatch-bisect
 }
 
-# How many runs a side there are at each comparison. A change of transport shows in one run; speeds
+# Sets `parts` to what -c asks mpiwatch compare for, " transports calls"; none: all.
+find_parts() {
+    parts='' before=''
+    for word in $options; do
+        case $before in --only | -O) word=--only=$word ;; esac
+        before=$word
+        case $word in
+        --only=*) parts="$parts ${word#--only=}" ;;
+        -O?*) parts="$parts ${word#-O}" ;;
+        esac
+    done
+}
+
+# Sets `plan`: how many runs a side there are at each comparison. A change of transport shows in one run; speeds
 # need three, or more.
 plan_looks() {
-    case $options in
-    *--only=transports*) plan=1 && return ;;
-    *--only*) looks='3 5 10 20 40 80' ;;
-    *) looks='1 3 5 10 20 40 80' ;;
+    find_parts
+    case $parts in
+    ' transports') plan=1 && return ;;
+    '' | *transports*) looks='1 3 5 10 20 40 80' ;;
+    *) looks='3 5 10 20 40 80' ;;
     esac
+    [ "$most" != 1 ] ||
+        stop "-n 1: one run a side never says that speeds are well (try -c --only=transports)"
     plan=
     for runs in $looks; do
         [ "$runs" -ge "$most" ] || plan="$plan $runs"
@@ -128,7 +144,6 @@ judge() {
     state=$kept/$new
     rm -rf "$state"
     mkdir -p "$state" || stop "cannot make $state"
-    plan_looks
     recorded=0
     needed=0
     for runs in $plan; do

@@ -9,7 +9,7 @@
 #   git bisect run .../spack.sh -s 'osu-micro-benchmarks ^openmpi ^libfabric@git.{}=main' \
 #       -- mpirun -n 2 osu_bw
 #
-#   -s SPEC    what to install and to load; {} stands for the commit
+#   -s SPEC    what to install and to load; each {} stands for the commit
 #   -g, -n, -c as in git-bisect.sh
 set -eu
 trap 'exit 129' EXIT # without judge.sh, too
@@ -29,10 +29,16 @@ if [ $# = 0 ] || [ -z "$template" ]; then
 fi
 case $template in *'{}'*) ;; *) stop "-s: {} has to stand for the commit" ;; esac
 find_revisions
+plan_looks
 
-# spec_of COMMIT
+# spec_of COMMIT: the template with the commit in each place.
 spec_of() {
-    echo "${template%%'{}'*}$1${template#*'{}'}"
+    rest=$template spec=
+    while [ "${rest#*'{}'}" != "$rest" ]; do
+        spec=$spec${rest%%'{}'*}$1
+        rest=${rest#*'{}'}
+    done
+    echo "$spec$rest"
 }
 # run_in COMMIT TRACE COMMAND...: in a shell of its own, which is all that is loaded into.
 run_in() (

@@ -149,6 +149,10 @@ def steps_end_with_what_git_understands(mpi, folder):
     for commit, code in ((1, 0), (2, 125), (3, 0), (4, 1), (6, 125), (8, 1)):
         made.step(made.commits[commit], "git-bisect.sh", options, over_the_card(mpi), env).expect(code)
     made.step(made.commits[1], "git-bisect.sh", ["-n", "none"], ["true"], env).expect(129)
+    good = ["-b", "make -s", "-g", made.commits[0]]
+    for asked, code in ((["-c", "--only transports"], 0), (["-c", "-Otransports", "-n", "1"], 0), (["-n", "1"], 129),
+                        (["-n", "1", "-c", "--only=transports", "-c", "--only=classes"], 129)):
+        made.step(made.commits[1], "git-bisect.sh", good + asked, over_the_card(mpi), env).expect(code)
     made.step(made.commits[1], "git-bisect.sh", ["-x"], ["true"], env).expect(129)
     made.step(made.commits[1], "git-bisect.sh", options, [], env).expect(129)
     made.step(made.commits[1], "git-bisect.sh", ["-b", "true"], ["true"], env).expect(129)  # no good one
@@ -215,9 +219,9 @@ as_of "$commit" "$@"
 SPACK = STAND_IN + """
 spec=${2#--sh}
 [ "$1 $2" != "load --sh" ] || spec=$3
-commit=${spec#osu-micro-benchmarks ^openmpi ^libfabric@git.}
-[ "$commit" != "$spec" ] || exit 4
+commit=${spec##*@git.}
 commit=${commit%=main}
+[ "$spec" = "osu-micro-benchmarks ^openmpi ^libfabric@git.$commit=main ^fabtests@git.$commit=main" ] || exit 4
 case $1 in
 install) as_of "$commit" true ;;
 load) as_of "$commit" sh -c 'echo "export OMPI_MCA_btl=${OMPI_MCA_btl-};"' ;;
@@ -242,7 +246,7 @@ def stand_ins(mpi, folder, variant):
     made = stood_in(folder, tool, GUIX if tool == "guix" else SPACK)
     options = ["-c", "--only=transports"]
     if tool == "spack":
-        options += ["-s", "osu-micro-benchmarks ^openmpi ^libfabric@git.{}=main"]
+        options += ["-s", "osu-micro-benchmarks ^openmpi ^libfabric@git.{}=main ^fabtests@git.{}=main"]
     else:
         options += ["-s", "openmpi osu-micro-benchmarks"]
     if variant == "guix package":
