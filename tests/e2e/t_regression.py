@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Two stacks on real MPIs, compared: a provider of libfabric that works and one that fails, which are two
-# builds of the same library. What changed must be named, and what did it.
-"""Comparisons of real runs."""
+# Two stacks on real MPIs, compared and kept in a history: a provider of libfabric that works and one that fails,
+# which are two builds of the same library. What changed must be named, and what did it.
+"""Comparisons and histories of real runs."""
 
 import json
 import os
 import subprocess
 
 import fabric
-from harness import STUBS, check, command, main, mpi_test, same, setting
+from harness import STUBS, Job, check, command, main, mpi_test, same, setting
 from mpi import build_folder, patient
 
 SIZES = ["8x200", "65536x100"]
@@ -78,6 +78,53 @@ def the_stack_that_regressed(mpi, folder, variant):
 
     # what the "card" gives is no faster than tcp, over which it goes: ways alone
     same(compare(folder, 0, "--only=transports", bad, good)[1]["verdict"], "no regression", "the other way round")
+
+
+def history(folder, *arguments):
+    return command([setting("MW_CLI"), "history"] + list(arguments), folder).expect(0).stdout
+
+
+def added_at_once(folder, file, *sides):
+    """Each side's runs by a writer of its own, the writers together."""
+    writers = [Job([setting("MW_CLI"), "history", "add", file, "--tag", "side=%s" % name] + traces, folder)
+               for name, traces in sides]
+    for writer in writers:
+        writer.wait().expect(0)
+
+
+@mpi_test(only="openmpi")
+def a_history_of_two_stacks(mpi, folder):
+    """Runs with both providers, added by two writers at once: none is lost, the first run with the other provider
+    is known by its transport and its library, and the pages say so."""
+    program, file = mpi.build("pairs.c"), os.path.join(folder, "runs.db")
+    providers = os.path.join(folder, "providers")
+    traces, build_ids = {}, {}
+    for side in ("works", "fails"):
+        build_ids[side] = provider(providers, fails=side == "fails")[1]
+        traces[side] = [run_over(mpi, folder, "%s%d.mpiw" % (side, number), providers, [program] + SIZES)
+                        for number in range(3)]
+    added_at_once(folder, file, *traces.items())
+    runs = json.loads(history(folder, "list", file, "-f", "json"))["runs"]
+    same(sorted((run["tags"]["side"], os.path.basename(run["path"])) for run in runs),
+         sorted((side, os.path.basename(trace)) for side in traces for trace in traces[side]), "runs")
+    same(len({run["benchmark"] for run in runs}), 1, "benchmarks")
+    same(len({(run["stack"], run["tags"]["side"]) for run in runs}), 2, "stacks")
+    check(all(run["in_trends"] for run in runs), "not in trends: %s" % runs)
+
+    first = [run for run in runs if run["tags"]["side"] == "fails"][0]
+    shown = json.loads(history(folder, "show", file, str(first["id"]), "-f", "json"))["difference"]
+    change, suspect = shown["identity"][0], shown["suspects"]["listed"][0]
+    same((change["kind"], change["base"].split()[0], change["new"].split()[0]), ("layer", "cxi", "tcp"), "the change")
+    same(suspect["name"], "libcxi-fi.so", "the first suspect")
+    check(build_ids["works"] in suspect["base"] and build_ids["fails"] in suspect["new"], "build-ids: %s" % suspect)
+    check("libcxi-fi.so" in history(folder, "show", file, str(first["id"])), "no library in the text")
+
+    history(folder, "html", file, "-o", os.path.join(folder, "site"))
+    pages = os.listdir(os.path.join(folder, "site"))
+    same(len([page for page in pages if page.startswith("run-") and page.endswith(".html")]), 6, "pages of runs")
+    (page,) = [page for page in pages if page.startswith("benchmark-") and page.endswith(".html")]
+    with open(os.path.join(folder, "site", page)) as text:
+        check("libcxi-fi.so" in text.read(), "the page of the benchmark does not name the library")
 
 
 main()
