@@ -38,6 +38,12 @@ struct entry {
     struct mw_histogram latencies, paces; /* paces: ns a MiB of certain samples */
     struct group group;
     struct burst burst, window;
+    size_t pair, back; /* numbers of its ordered pair, and of the pair the other way round */
+};
+
+/* An ordered pair of ranks, whatever the size. */
+struct direction {
+    size_t unanswered; /* + 1: the entry of its last message; 0 that has been answered */
 };
 
 struct node_entry {
@@ -50,8 +56,9 @@ struct mw_transfer_meter {
     const struct mw_clock *clock;
     struct mw_speeds *speeds;
     struct mw_place_meter *places;
-    struct mw_index index, node_index;
+    struct mw_index index, node_index, direction_index;
     MW_VECTOR(struct entry) entries;
+    MW_VECTOR(struct direction) directions;
     MW_VECTOR(struct node_entry) nodes;
 };
 
@@ -101,16 +108,26 @@ struct mw_transfer_meter *mw_transfer_meter_create(const struct mw_model *model,
     return meter;
 }
 
+static size_t meter_direction(struct mw_transfer_meter *meter, int64_t src, int64_t dst)
+{
+    size_t at = mw_index_put(&meter->direction_index, (uint64_t)src << 32 | (uint64_t)dst);
+    if (at == meter->directions.count)
+        mw_vector_add(&meter->directions);
+    return at;
+}
+
 static struct entry *meter_entry(struct mw_transfer_meter *meter, int64_t src, int64_t dst,
                                  unsigned class)
 {
     uint64_t key = mw_mix((uint64_t)src << 32 | (uint64_t)dst) ^ class;
     size_t at = mw_index_put(&meter->index, key);
     if (at == meter->entries.count) {
-        struct mw_speed *added = &mw_vector_add(&meter->entries)->shown;
-        added->src = src;
-        added->dst = dst;
-        added->class = class;
+        struct entry *added = mw_vector_add(&meter->entries);
+        added->shown.src = src;
+        added->shown.dst = dst;
+        added->shown.class = class;
+        added->pair = meter_direction(meter, src, dst);
+        added->back = meter_direction(meter, dst, src);
     }
     return &meter->entries.at[at];
 }
@@ -265,21 +282,37 @@ static void burst_close(struct entry *entry)
     *burst = entry->window = (struct burst){0};
 }
 
-/* Between the burst's last message and this one a rank did something else, or both met in a
- * barrier.
+/* Between the burst's last message and another one, of which these are the ends at the burst's
+ * sender and receiver, a rank did something else, or both met in a barrier.
  */
-static int is_pause(const struct burst *burst, const struct mw_message *message)
+static int is_pause(const struct burst *burst, const struct mw_end *sender,
+                    const struct mw_end *receiver)
 {
-    const struct mw_end *send = &message->send, *recv = &message->recv;
-    return send->outside - burst->sender > MW_SPEED_PAUSE ||
-           recv->outside - burst->receiver > MW_SPEED_PAUSE ||
-           (send->barriers != burst->sender_barriers && recv->barriers != burst->receiver_barriers);
+    return sender->outside - burst->sender > MW_SPEED_PAUSE ||
+           receiver->outside - burst->receiver > MW_SPEED_PAUSE ||
+           (sender->barriers != burst->sender_barriers &&
+            receiver->barriers != burst->receiver_barriers);
+}
+
+/* The sender of a burst has its bytes' answer now: the first message back that was sent when all of
+ * the burst was there. It belongs to the burst's time. */
+static void burst_answer(struct mw_transfer_meter *meter, const struct entry *entry,
+                         const struct mw_message *answer)
+{
+    struct direction *asked = &meter->directions.at[entry->back];
+    struct burst *burst =
+        asked->unanswered ? &meter->entries.at[asked->unanswered - 1].burst : NULL;
+    if (!burst || answer->send.start < burst->done)
+        return;
+    asked->unanswered = 0;
+    if (!is_pause(burst, &answer->recv, &answer->send))
+        burst->done = answer->recv.done;
 }
 
 static void burst_add(struct entry *entry, const struct mw_message *message)
 {
     struct burst *burst = &entry->burst;
-    if (burst->messages && is_pause(burst, message))
+    if (burst->messages && is_pause(burst, &message->send, &message->recv))
         burst_close(entry);
     if (!burst->messages++ || message->send.start < burst->start)
         burst->start = message->send.start;
@@ -358,7 +391,9 @@ void mw_transfer_meter_message(struct mw_transfer_meter *meter, const struct mw_
     }
     struct entry *entry =
         meter_entry(meter, message->send.rank, message->recv.rank, mw_size_class(message->bytes));
+    burst_answer(meter, entry, message);
     entry_message(meter, entry, message, &sample);
+    meter->directions.at[entry->pair].unanswered = (size_t)(entry - meter->entries.at) + 1;
     const uint32_t *nodes = meter->model->process_node;
     node_add(meter, nodes[message->send.process], nodes[message->recv.process], message, &sample);
     mw_place_meter_message(meter->places, message->send.process, message->recv.process,
@@ -436,6 +471,8 @@ struct mw_speeds *mw_transfer_meter_finish(struct mw_transfer_meter *meter)
         qsort(speeds->nodes.at, speeds->nodes.count, sizeof(speeds->nodes.at[0]), node_compare);
     mw_index_free(&meter->index);
     mw_index_free(&meter->node_index);
+    mw_index_free(&meter->direction_index);
+    free(meter->directions.at);
     free(meter->entries.at);
     free(meter->nodes.at);
     free(meter);

@@ -173,6 +173,30 @@ class Speeds(ExchangeTest):
         self.exchange(zero, one, two)
         self.assert_speed((0, 1, 10), bursts=2, throughput=[10000, 10600 - 2010 + 40400], largest=[5000, 40400])
 
+    def test_an_answer_is_its_bursts(self):
+        """The first message back that was sent when all was there; one sent before is none, a second one is not it."""
+        zero, one = ranks(2)
+        zero.take(1, 1, 1000, 2700)
+        one.to(0, 1, 2100, 2110)
+        self.warm_up(zero, one)
+        for at in (3000, 4000):
+            zero.take(1, 1, at - 100, at + 20)
+            one.to(0, 1, at, at + 10)
+        self.exchange(zero, one)
+        self.assert_speed((0, 1, 10), bursts=1, throughput=[4000, 3020 - 2010])
+        self.assert_speed((1, 0, 1), bursts=1)
+
+    def test_what_comes_back_after_a_pause_or_a_barrier_is_no_answer(self):
+        for later, barrier in ((SECOND, 0), (3000, 1)):
+            zero, one = ranks(2)
+            self.warm_up(zero, one)
+            for rank in (zero, one) if barrier else ():
+                rank.all("MPI_Barrier", 2500, 2600, size=0)
+            zero.take(1, 1, later - 100, later + 20)
+            one.to(0, 1, later, later + 10)
+            self.exchange(zero, one)
+            self.assert_speed((0, 1, 10), bursts=1, throughput=[4000, 370])
+
     def test_slow_certain_samples_beside_fast_others(self):
         """What all messages reached at least says more than the few of which somebody waited for each."""
         zero, one = ranks(2)
