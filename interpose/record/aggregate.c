@@ -59,7 +59,8 @@ int mw_budget_allows_name(void)
     if (atomic_fetch_add_explicit(&names, 1, memory_order_relaxed) < MW_LISTED_ALWAYS ||
         !budget_is_used())
         return 1;
-    mw_health("unlisted-names", "the budget is used up: names that things were given later are left out");
+    mw_health("unlisted-names",
+              "the budget is used up: names that things were given later, and who later threads were, are left out");
     return 0;
 }
 

@@ -148,6 +148,13 @@ void mw_events_flush(struct mw_thread_state *thread)
     encoder_drop(thread);
 }
 
+void mw_events_hand_on(struct mw_thread_state *thread)
+{
+    thread->poll_open = 0;
+    if (thread->next - thread->flushed >= MW_ENCODER_STEP)
+        mw_events_flush(thread);
+}
+
 /* Events [from, to) of another thread's ring. */
 static void write_ring(const struct mw_thread_state *other, struct mw_encoder *encoder,
                        uint64_t from, uint64_t to)

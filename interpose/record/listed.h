@@ -17,7 +17,8 @@
 struct mw_listed {
     _Atomic uint32_t least_unlisted; /* id + 1; 0: all are listed */
 };
-/* Whether a name that the program gives something may be written: it may give as many as it likes. */
+/* Whether a name that the program gives something, or who a thread is that has another's place, may be written: there may
+ * be any number of them. */
 int mw_budget_allows_name(void);
 /* A new one: whether it is listed. What is not is counted in a health note. */
 int mw_listed_new(struct mw_listed *listed, uint32_t id);

@@ -126,6 +126,8 @@ int mw_events_encoder_create(struct mw_thread_state *thread); /* 0: no memory */
 struct mw_raw_event *mw_event_new(struct mw_thread_state *thread);
 void mw_event_commit(struct mw_thread_state *thread);
 void mw_events_flush(struct mw_thread_state *thread); /* everything of this thread into the file */
+/* The thread ends: many events go into the file, a few stay for whoever has its place next, or for the end. */
+void mw_events_hand_on(struct mw_thread_state *thread);
 /* At the end: what is in the rings of other threads. done: those in the mapping have been taken care of. */
 void mw_events_flush_others(const struct mw_thread_state *self, int done);
 void mw_events_work(struct mw_thread_state *thread);  /* a bounded step of encoding when it is due */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Threads that call MPI: what each owns is made on its first call, in the crash-safe mapping as far as
- * it has room, and handed on to a later thread when it ends. Making one takes a lock.
+ * it has room, and handed on to a later thread when it ends, together with a few events that are not in the file yet:
+ * a program may have a new thread for each message. Making one takes a lock.
  */
 #include <pthread.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include "output/output.h"
+#include "record/listed.h"
 #include "record/record.h"
 #include "trace/fields.h"
 
@@ -23,24 +25,27 @@ static uint32_t count;
 static pthread_key_t key;
 static int key_made;
 
-/* Runs when a thread ends: its events are written and its place becomes free for another. */
+/* Runs when a thread ends: its place becomes free for another. */
 static void thread_ends(void *state)
 {
     struct mw_thread_state *thread = state;
     if (atomic_load(&mw_recorder.state) == MW_RECORDING) {
         mw_calls_abandon(thread); /* it ended within one: pthread_exit in a callback, or was cancelled */
-        mw_events_flush(thread);
+        mw_events_hand_on(thread);
     }
     mw_self.thread = NULL;
     mw_self.call = NULL;
     atomic_store_explicit(&thread->in_use, 0, memory_order_release);
 }
 
-static void describe(const struct mw_thread_state *thread)
+/* later: others had this place before. Of those the trace has as many as its budget allows. */
+static void describe(const struct mw_thread_state *thread, int later)
 {
     uint8_t memory[128];
     struct mw_buffer buffer;
     char name[32] = "";
+    if (later && !mw_budget_allows_name())
+        return;
     mw_buffer_init(&buffer, memory, sizeof memory);
     mw_put_u64(&buffer, MW_F_THREAD_index, thread->index);
     mw_put_u64(&buffer, MW_F_THREAD_tid, thread->area->tid);
@@ -106,12 +111,13 @@ struct mw_thread_state *mw_thread_register(void)
     }
     if (key_made)
         pthread_setspecific(key, thread);
+    int later = thread->area->tid != 0;
     __atomic_store_n(&thread->area->tid, (uint32_t)syscall(SYS_gettid), __ATOMIC_RELAXED);
     thread->scratch_used = thread->waited_count = 0;
     thread->nesting = 0;
     mw_callsite_thread_start(thread->sites);
     mw_self.thread = thread;
-    describe(thread);
+    describe(thread, later);
     return thread;
 }
 

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * MPI_THREAD_MULTIPLE: threads that send messages to themselves. Arguments: mode, threads, messages of
- * each. "run": all at once. "come": they come and go, eight at a time. "hold": all are there
- * at once, each leaves a receive under way that the main thread completes. One rank.
+ * each. "run": all at once. "come": they come and go, eight at a time; "killed": so, and then the program is killed.
+ * "hold": all are there at once, each leaves a receive under way that the main thread completes. One rank.
  */
 #include <mpi.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 1024, TOGETHER = 8 };
+enum { MOST = 16384, HELD = 1024, TOGETHER = 8 };
 
 static pthread_barrier_t all_there;
 static pthread_t threads[MOST];
-static MPI_Request left[MOST];
-static int values[MOST], messages;
+static MPI_Request left[HELD];
+static int values[HELD], messages;
 
 static void exchange(int tag)
 {
@@ -35,7 +36,7 @@ static void *holder(void *argument)
 {
     int tag = (int)(long)argument;
     exchange(tag);
-    MPI_Irecv(&values[tag], 1, MPI_INT, 0, MOST + tag, MPI_COMM_WORLD, &left[tag]);
+    MPI_Irecv(&values[tag], 1, MPI_INT, 0, HELD + tag, MPI_COMM_WORLD, &left[tag]);
     pthread_barrier_wait(&all_there);
     pthread_barrier_wait(&all_there);
     return NULL;
@@ -58,7 +59,7 @@ static void hold(int count)
         create(i, holder);
     pthread_barrier_wait(&all_there);
     for (int i = 0; i < count; i++)
-        MPI_Send(&i, 1, MPI_INT, 0, MOST + i, MPI_COMM_WORLD);
+        MPI_Send(&i, 1, MPI_INT, 0, HELD + i, MPI_COMM_WORLD);
     MPI_Waitall(count, left, MPI_STATUSES_IGNORE);
     pthread_barrier_wait(&all_there);
     for (int i = 0; i < count; i++)
@@ -78,17 +79,21 @@ static void run(int count, int together)
 int main(int argc, char **argv)
 {
     int provided, count = argc > 2 ? atoi(argv[2]) : 8;
+    const char *mode = argc > 1 ? argv[1] : "run";
+    int held = strcmp(mode, "hold") == 0, killed = strcmp(mode, "killed") == 0;
     long sum = 0;
     messages = argc > 3 ? atoi(argv[3]) : 10;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-    if (provided < MPI_THREAD_MULTIPLE || count > MOST)
+    if (provided < MPI_THREAD_MULTIPLE || count > (held ? HELD : MOST))
         MPI_Abort(MPI_COMM_WORLD, 77);
-    if (argc > 1 && strcmp(argv[1], "hold") == 0)
+    if (held)
         hold(count);
     else
-        run(count, argc > 1 && strcmp(argv[1], "come") == 0 ? TOGETHER : count);
+        run(count, killed || strcmp(mode, "come") == 0 ? TOGETHER : count);
+    if (killed)
+        raise(SIGKILL);
     MPI_Finalize();
-    for (int i = 0; i < count; i++)
+    for (int i = 0; held && i < count; i++)
         sum += values[i];
     printf("sum %ld\n", sum);
     return 0;
