@@ -240,7 +240,9 @@ def remove_mappings(folder):
     nothing else there is touched."""
     for path in glob.glob("/dev/shm/mpiwatch-%d-*" % os.getuid()):
         try:
-            with open(path, "rb") as file:
+            # Not blocking: a test may have left a FIFO of such a name.
+            descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+            with open(descriptor, "rb") as file:
                 if (folder + os.sep).encode() in file.read(4096):
                     os.unlink(path)
         except OSError:
