@@ -6,6 +6,7 @@
  * fork never records. Runs on the threads that make these calls.
  */
 #include <pthread.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "output/message.h"
@@ -45,13 +46,13 @@ static uint64_t probes_ns; /* what the last steps of the probes took, before the
 /* In the child of a fork: the mapping and the file are the parent's. */
 static void forget_in_child(void)
 {
-    atomic_store(&mw_recorder.state, MW_OVER);
+    atomic_store(&mw_recording.state, MW_OVER);
     mw_locks_after_fork();
 }
 
 static int give_up(void)
 {
-    atomic_store(&mw_recorder.state, MW_OVER);
+    atomic_store(&mw_recording.state, MW_OVER);
     return 0;
 }
 
@@ -70,7 +71,8 @@ static int find_library(const void *caller)
 
 /* Reading the clock takes 16 to 35 ns and more: finer units than this would store noise, at up to a byte an
  * event. */
-#define UNIT_NS 4.0
+#define UNIT_NS   ((uint64_t)4 << MW_TICK_SHIFT)
+#define SHIFT_MAX 16u
 
 /* Nanoseconds per tick from two samples, and with it how many bits of the clock are not worth storing. */
 static void calibrate(void)
@@ -79,9 +81,11 @@ static void calibrate(void)
     uint64_t ticks = now.time - first_sample.time, ns = now.raw - first_sample.raw;
     if (!ticks || !ns)
         return;
-    mw_recorder.ns_per_tick = (double)ns / (double)ticks;
+    mw_recorder.tick = (uint64_t)(((unsigned __int128)ns << MW_TICK_SHIFT) / ticks);
+    if (!mw_recorder.tick) /* a clock that was set back meanwhile */
+        mw_recorder.tick = 1;
     unsigned shift = 0;
-    while (mw_recorder.ns_per_tick * (double)(2u << shift) <= UNIT_NS)
+    while (shift < SHIFT_MAX && mw_recorder.tick <= UNIT_NS >> (shift + 1))
         shift++;
     mw_output_set_shift(shift);
 }
@@ -97,13 +101,14 @@ static int start(const void *caller)
     if (!find_library(caller))
         return give_up();
     mw_recorder.clock = mw_clock_choose(mw_recorder.config.clock);
-    mw_recorder.ns_per_tick = mw_recorder.clock == MW_CLOCK_MONOTONIC ? 1.0 : 0.5;
+    mw_recorder.tick = (uint64_t)1 << (mw_recorder.clock == MW_CLOCK_MONOTONIC ? MW_TICK_SHIFT : MW_TICK_SHIFT - 1);
     first_sample = mw_clock_sample_take(mw_recorder.clock);
     if (!mw_output_start(&mw_recorder.config, &job))
         return give_up();
     if (mw_recorder.config.wrong)
         mw_health("settings", mw_recorder.config.wrong);
     pthread_atfork(NULL, NULL, forget_in_child);
+    madvise(&mw_recording, sizeof mw_recording, MADV_WIPEONFORK); /* Linux 4.14; else those of fork() are told */
     mw_facts_process(&job, first_sample.time);
     mw_facts_clock();
     mw_output_flush(); /* whatever happens in MPI_Init: this much is known */
@@ -116,7 +121,7 @@ static int start(const void *caller)
     mw_leftovers_collect(&mw_recorder.config);
     mw_output_flush();
     atomic_store(&mw_recorder.reduced, mw_recorder.config.summary ? MW_REDUCED_SUMMARY : 0);
-    atomic_store(&mw_recorder.state, MW_RECORDING);
+    atomic_store(&mw_recording.state, MW_RECORDING);
     mw_probes_start();
     mw_output_flush();
     mw_recorder.init_ns = mw_clock_ns(CLOCK_MONOTONIC_RAW) - began;
@@ -146,7 +151,7 @@ static void end(struct mw_thread_state *thread, enum mw_end_reason reason, int c
 {
     uint64_t began = mw_clock_ns(CLOCK_MONOTONIC_RAW);
     mw_probes_finish(reason);
-    if (atomic_exchange(&mw_recorder.state, MW_OVER) != MW_RECORDING)
+    if (atomic_exchange(&mw_recording.state, MW_OVER) != MW_RECORDING)
         return;
     mw_modules_refresh(); /* what was loaded since */
     mw_facts_clock();
@@ -431,13 +436,31 @@ void mw_session_finalize_end(struct mw_call *call, int rc, void *session)
         rest(thread, time);
 }
 
-/* exit() without MPI_Finalize. In a child of fork the state is OVER. */
-__attribute__((destructor)) static void at_exit(void)
+/* What follows the destructors: no MPI_Finalize can come any more. */
+static void exit_ends(void *unused)
 {
-    if (atomic_load(&mw_recorder.state) != MW_RECORDING || (uint64_t)getpid() != job.pid)
+    (void)unused;
+    if (atomic_load(&mw_recording.state) != MW_RECORDING)
         return;
+    if (mw_self.thread) /* exit() in a callback */
+        mw_calls_abandon(mw_self.thread);
     if (mpi.resting)
         end(mw_self.thread, MW_END_FINALIZE, 0, mpi.rests_since);
     else
         end(mw_self.thread, MW_END_EXIT, 0, mw_now());
+}
+
+int __cxa_atexit(void (*function)(void *), void *argument, void *object);
+
+/* exit() without MPI_Finalize, so far: libraries that finalize MPI in their destructors come after us, who were loaded
+ * before them. What is registered now, for no object, is called when all destructors have run. The probes look now, while
+ * the libraries that they ask are whole. In a child of fork nothing is recorded. */
+__attribute__((destructor)) static void at_exit(void)
+{
+    if (atomic_load(&mw_recording.state) != MW_RECORDING || (uint64_t)getpid() != job.pid)
+        return;
+    if (!mpi.resting)
+        mw_probes_finish(MW_END_EXIT);
+    if (__cxa_atexit(exit_ends, NULL, NULL) != 0)
+        exit_ends(NULL);
 }

@@ -125,7 +125,7 @@ static void close_file(void)
 /* The program may have closed our descriptor and may be using its number: leave that alone. */
 static int reopen(struct stat *info)
 {
-    output.file = open(output.path, O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
+    output.file = open(output.path, O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (output.file < 0)
         return 0;
     output.file = high_descriptor(output.file);
@@ -152,10 +152,12 @@ static void output_unlock(int cancel)
     pthread_setcancelstate(cancel, NULL);
 }
 
-/* Where descriptors are few the program needs ours more than we do. */
+/* Where descriptors are few the program needs ours more than we do: but for one that it could not have, since the limit
+ * was lowered. */
 static void spare_descriptor(void)
 {
-    if (descriptors_allowed() <= DESCRIPTORS_FEW)
+    uint64_t allowed = descriptors_allowed();
+    if (allowed <= DESCRIPTORS_FEW && (uint64_t)output.file < allowed)
         close_file();
 }
 

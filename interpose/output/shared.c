@@ -124,13 +124,13 @@ const char *mw_shared_path(void)
     return shared.path;
 }
 
-/* Our file, opened again by name; -1 when it is not there any more. */
+/* Our file, opened again by name; -1 when it is not there any more. (A pipe of that name must not make us wait.) */
 static int open_again(int flags)
 {
     struct stat info;
     if (!shared.path[0])
         return -1;
-    int file = open(shared.path, flags | O_CLOEXEC | O_NOFOLLOW);
+    int file = open(shared.path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (file >= 0 &&
         (fstat(file, &info) != 0 || info.st_dev != shared.dev || info.st_ino != shared.ino)) {
         close(file);

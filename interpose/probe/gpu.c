@@ -20,9 +20,9 @@
 /* How often it is looked whether a runtime has come. It takes a tenth of a microsecond while
  * nothing is loaded, and no runtime can be loaded, initialised and asked for memory within that
  * time. */
-#define LOOK_EVERY_NS 1000000.0
+#define LOOK_EVERY_NS 1000000u
 /* How long answers about buffers are kept though nothing has happened that the watch sees. */
-#define KEEP_NS 50000000.0
+#define KEEP_NS 50000000u
 
 enum { ABSENT, THERE, UNUSABLE };
 static struct {
@@ -36,11 +36,6 @@ _Atomic uint64_t mw_gpu_next_look;
 _Atomic int mw_gpu_there;
 static _Atomic int looking;
 static unsigned seen; /* so many objects had been loaded when it was looked last */
-
-static uint64_t ticks_of(double ns)
-{
-    return (uint64_t)(ns / mw_recorder.ns_per_tick);
-}
 
 /* --- runtimes --- */
 
@@ -105,13 +100,13 @@ void mw_gpu_look(uint64_t now)
     int idle = 0, saved = errno;
     if (!atomic_compare_exchange_strong(&looking, &idle, 1))
         return;
-    uint64_t next = now + ticks_of(LOOK_EVERY_NS);
+    uint64_t next = now + mw_ns_to_ticks(LOOK_EVERY_NS);
     mw_modules_refresh();
     unsigned count = mw_modules_count();
     for (unsigned i = 0; i < ALL && count != seen; i++)
         look_for(i);
     seen = count;
-    atomic_store(&mw_gpu_keep, is_watched() ? ticks_of(KEEP_NS) : 0);
+    atomic_store(&mw_gpu_keep, is_watched() ? mw_ns_to_ticks(KEEP_NS) : 0);
     atomic_store_explicit(&mw_gpu_next_look, next, memory_order_relaxed);
     mw_spaces_due_at(atomic_load(&mw_gpu_there) ? 0 : next);
     atomic_store(&looking, 0);

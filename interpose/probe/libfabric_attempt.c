@@ -211,7 +211,7 @@ void mw_fi_attempt_end(struct mw_fi_attempt *attempt, int64_t result,
     uint8_t memory[PAYLOAD];
     struct mw_buffer buffer;
     int error = errno;
-    if (!attempt->id && result < 0 && atomic_load(&mw_recorder.state) == MW_RECORDING)
+    if (!attempt->id && result < 0 && atomic_load(&mw_recording.state) == MW_RECORDING)
         attempt->id = take_id(attempt, 1);
     if (attempt->id) {
         uint64_t end = mw_now();

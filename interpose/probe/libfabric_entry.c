@@ -22,7 +22,7 @@
 static void *real_of(const char *name, const char *node, const void *caller)
 {
     void *real = NULL;
-    if (atomic_load_explicit(&mw_recorder.state, memory_order_relaxed) == MW_IDLE)
+    if (atomic_load_explicit(&mw_recording.state, memory_order_relaxed) == MW_IDLE)
         real = node ? dlvsym(RTLD_NEXT, name, node) : dlsym(RTLD_NEXT, name);
     if (!real) /* takes the table of loaded objects, which nobody needs who never calls MPI */
         real = mw_real_find(name, node, caller);

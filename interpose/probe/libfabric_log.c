@@ -272,7 +272,7 @@ static void cache_check(void)
 
 static void *real_of(struct cache *cache, const char *name, const char *version, const void *caller)
 {
-    if (atomic_load_explicit(&mw_recorder.state, memory_order_relaxed) == MW_IDLE) {
+    if (atomic_load_explicit(&mw_recording.state, memory_order_relaxed) == MW_IDLE) {
         void *next = dlvsym(RTLD_NEXT, name, version);
         next = next ? next : mw_real_find(name, version, caller);
         return next ? next : mw_real_anywhere(name, version);

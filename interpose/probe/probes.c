@@ -105,7 +105,7 @@ int mw_probe_on(const struct mw_probe *probe)
 {
     uint32_t bits = atomic_load_explicit(&enabled, memory_order_relaxed);
     if (__builtin_expect(!bits, 1) ||
-        atomic_load_explicit(&mw_recorder.state, memory_order_relaxed) != MW_RECORDING)
+        atomic_load_explicit(&mw_recording.state, memory_order_relaxed) != MW_RECORDING)
         return 0;
     for (size_t i = 0; i < PROBES; i++)
         if (probes[i] == probe)

@@ -17,6 +17,7 @@
 
 #define STACK_MOST 256u /* frames that are looked at to tell a callback from what a longjmp left */
 
+struct mw_recording mw_recording;
 struct mw_recorder mw_recorder = {.rank = -1, .size = -1};
 __thread struct mw_thread_local mw_self __attribute__((tls_model("initial-exec")));
 
@@ -193,7 +194,7 @@ static int admit(struct mw_call *call, enum mw_function function, const void *ca
 
 static int recording(void)
 {
-    return atomic_load_explicit(&mw_recorder.state, memory_order_relaxed) == MW_RECORDING;
+    return atomic_load_explicit(&mw_recording.state, memory_order_relaxed) == MW_RECORDING;
 }
 
 void *mw_call_enter(struct mw_call *call, enum mw_function function, enum mw_entry entry,

@@ -154,12 +154,6 @@ void mw_facts_counts(void)
         counts_of(t);
 }
 
-/* Nanoseconds of a span of the recording clock, by the samples of start and now. */
-static uint64_t to_ns(uint64_t ticks)
-{
-    return (uint64_t)((double)ticks * mw_recorder.ns_per_tick);
-}
-
 /* What one reading of the clock takes, in picoseconds: the best of some short batches, for the processor may be
  * taken away in any of them. */
 static uint64_t stamp_cost(void)
@@ -173,7 +167,7 @@ static uint64_t stamp_cost(void)
         if (last - start < best)
             best = last - start;
     }
-    return (uint64_t)((double)best * mw_recorder.ns_per_tick * 1000 / READS);
+    return mw_ticks_to_ns(best * 1000) / READS;
 }
 
 void mw_facts_cost(uint64_t finalize_ns)
@@ -190,12 +184,12 @@ void mw_facts_cost(uint64_t finalize_ns)
     }
     mw_buffer_init(&buffer, memory, sizeof memory);
     mw_put_u64(&buffer, MW_F_COST_init, mw_recorder.init_ns);
-    mw_put_u64(&buffer, MW_F_COST_encode, to_ns(encode));
-    mw_put_u64(&buffer, MW_F_COST_write, to_ns(written));
+    mw_put_u64(&buffer, MW_F_COST_encode, mw_ticks_to_ns(encode));
+    mw_put_u64(&buffer, MW_F_COST_write, mw_ticks_to_ns(written));
     mw_put_u64(&buffer, MW_F_COST_bytes, mw_output_bytes());
     mw_put_u64(&buffer, MW_F_COST_chunks, mw_output_chunks());
     mw_put_u64(&buffer, MW_F_COST_events, events);
-    mw_put_u64(&buffer, MW_F_COST_longest, to_ns(longest));
+    mw_put_u64(&buffer, MW_F_COST_longest, mw_ticks_to_ns(longest));
     mw_put_u64(&buffer, MW_F_COST_finalize, finalize_ns);
     mw_put_u64(&buffer, MW_F_COST_memory, mw_pages_total());
     mw_put_u64(&buffer, MW_F_COST_stamp, stamp_cost());

@@ -21,14 +21,21 @@ enum mw_recorder_state {
     MW_OVER,      /* finalized, switched off, or a child of fork */
 };
 
+/* Alone in its page, which the kernel empties in each child that gets a copy of the memory (MADV_WIPEONFORK): no handler
+ * of pthread_atfork hears of those that clone() or _Fork() made, and they share our mapping with their parent. */
+#define MW_RECORDING_PAGE 4096
+struct mw_recording {
+    _Alignas(MW_RECORDING_PAGE) _Atomic int state; /* enum mw_recorder_state */
+};
+extern struct mw_recording mw_recording;
+
 struct mw_recorder {
-    _Atomic int state;
     enum mw_clock_kind clock;
     struct mw_config config;
     struct mw_libmpi *lib;
     const struct mw_abi *abi; /* &lib->abi */
     int rank, size;           /* in MPI_COMM_WORLD; -1 before they are known */
-    double ns_per_tick;       /* of the clock, by its first and latest sample */
+    uint64_t tick;            /* nanoseconds of the clock's tick, times 2^32, by its first and latest sample */
     uint64_t init_ns;         /* own time in the initialising call */
     _Atomic uint32_t type_generation; /* raised when a datatype is freed */
     /* Receives for any source or tag, reads of files, and cancelled requests, that are under way: only a status tells what
@@ -43,6 +50,18 @@ extern struct mw_recorder mw_recorder;
 static inline uint64_t mw_now(void)
 {
     return mw_clock_read(mw_recorder.clock);
+}
+
+/* Spans of the recording clock. Integers, as everywhere in this library: the program may have made a trap of whatever
+ * floating-point arithmetic raises, and may look at its flags. */
+#define MW_TICK_SHIFT 32
+static inline uint64_t mw_ticks_to_ns(uint64_t ticks)
+{
+    return (uint64_t)((unsigned __int128)ticks * mw_recorder.tick >> MW_TICK_SHIFT);
+}
+static inline uint64_t mw_ns_to_ticks(uint64_t ns)
+{
+    return (uint64_t)(((unsigned __int128)ns << MW_TICK_SHIFT) / mw_recorder.tick);
 }
 
 #define MW_NESTING 16u /* callbacks within callbacks that are followed exactly */

@@ -16,7 +16,7 @@
 
 #define BUCKETS   16384u
 #define ROWS      (MW_MAP_GROUPS * MW_MAP_ROWS)
-#define PERIOD_NS 1e9 /* between writes, at first */
+#define PERIOD_NS 1000000000u /* between writes, at first */
 #define ROW_BYTES 48u /* in a chunk, about */
 _Static_assert(ROWS < UINT16_MAX, "numbers of rows + 1 are 16 bits");
 
@@ -93,7 +93,7 @@ int mw_sums_start(struct mw_thread_state *thread)
         thread->sums_refused = 1;
         return 0;
     }
-    mw_pace_start(&sums->pace, mw_now(), (uint64_t)(PERIOD_NS / mw_recorder.ns_per_tick));
+    mw_pace_start(&sums->pace, mw_now(), mw_ns_to_ticks(PERIOD_NS));
     thread->sums = sums;
     return 1;
 }

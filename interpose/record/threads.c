@@ -29,7 +29,7 @@ static int key_made;
 static void thread_ends(void *state)
 {
     struct mw_thread_state *thread = state;
-    if (atomic_load(&mw_recorder.state) == MW_RECORDING) {
+    if (atomic_load(&mw_recording.state) == MW_RECORDING) {
         mw_calls_abandon(thread); /* it ended within one: pthread_exit in a callback, or was cancelled */
         mw_events_hand_on(thread);
     }

@@ -40,7 +40,7 @@ void *mw_pages(size_t size)
 
 int mw_probe_on(const struct mw_probe *probe)
 {
-    return probe == &mw_probe_libfabric && mw_recorder.state == MW_RECORDING;
+    return probe == &mw_probe_libfabric && mw_recording.state == MW_RECORDING;
 }
 
 int mw_probe_late(void)

@@ -20,7 +20,8 @@
 #include "record/record.h"
 #include "trace/fields.h"
 
-struct mw_recorder mw_recorder = {.clock = MW_CLOCK_MONOTONIC, .state = MW_RECORDING};
+struct mw_recording mw_recording = {MW_RECORDING};
+struct mw_recorder mw_recorder = {.clock = MW_CLOCK_MONOTONIC};
 
 static struct kept {
     unsigned type;

@@ -8,7 +8,8 @@
 
 #include "record/record.h"
 
-struct mw_recorder mw_recorder = {.clock = MW_CLOCK_MONOTONIC, .state = MW_RECORDING};
+struct mw_recording mw_recording = {MW_RECORDING};
+struct mw_recorder mw_recorder = {.clock = MW_CLOCK_MONOTONIC};
 __thread struct mw_thread_local mw_self;
 
 void mw_lock_slow(struct mw_lock *lock)

@@ -23,7 +23,7 @@
 
 enum { SITE = 7, COMM = 3, ROWS = MW_MAP_GROUPS * MW_MAP_ROWS };
 
-struct mw_recorder mw_recorder = {.clock = MW_CLOCK_MONOTONIC, .ns_per_tick = 1};
+struct mw_recorder mw_recorder = {.clock = MW_CLOCK_MONOTONIC, .tick = (uint64_t)1 << MW_TICK_SHIFT};
 __thread struct mw_thread_local mw_self;
 _Atomic uint32_t mw_region_open;
 

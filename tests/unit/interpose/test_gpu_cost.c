@@ -143,7 +143,7 @@ static void with_a_runtime(void **state)
 int main(void)
 {
     mw_recorder.abi = &abi;
-    mw_recorder.ns_per_tick = 1;
+    mw_recorder.tick = (uint64_t)1 << MW_TICK_SHIFT;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(switched_off),
         cmocka_unit_test(without_a_runtime),

@@ -347,7 +347,7 @@ static void nothing_is_recorded_after_the_end(void **state)
     open_endpoint(3);
     bind_av(0);
     send_to(1, 5);
-    mw_recorder.state = MW_OVER;
+    mw_recording.state = MW_OVER;
     unsigned attempts_before = attempt_count;
     send_to(1, 5);
     table_of_enable = &other_table;
@@ -357,7 +357,7 @@ static void nothing_is_recorded_after_the_end(void **state)
     assert_int_equal(attempt_count, attempts_before);
     assert_int_equal(peer_count, 0);
     assert_int_equal(closes, 3);
-    mw_recorder.state = MW_RECORDING;
+    mw_recording.state = MW_RECORDING;
 }
 
 /* The last one, as it uses up the numbers of attempts. */

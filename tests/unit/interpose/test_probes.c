@@ -138,9 +138,9 @@ static void a_life(void **state)
     assert_true(starts[0] == 1 && starts[6] == 1 && starts[4] == 0);
     assert_true(mw_probe_on(&mw_probe_cma) && mw_probe_on(&mw_probe_ports));
     assert_false(mw_probe_on(&mw_probe_sockets));
-    mw_recorder.state = MW_OVER;
+    mw_recording.state = MW_OVER;
     assert_false(mw_probe_on(&mw_probe_cma));
-    mw_recorder.state = MW_RECORDING;
+    mw_recording.state = MW_RECORDING;
 
     mw_probes_ready(); /* a probe's step calls it again: never two steps at once */
     assert_true(readies[0] == 1 && readies[3] == 1 && readies[4] == 0);
