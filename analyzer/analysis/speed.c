@@ -210,6 +210,7 @@ static void group_close(struct mw_transfer_meter *meter, struct entry *entry)
     mw_cover_add(&entry->all, group->start, group->done);
     if (group_is_certain(group)) {
         shown->certain += group->messages;
+        shown->samples++;
         shown->in_flight.bytes += group->bytes;
         mw_cover_add(&entry->certain, group->start, group->done);
         slice_add(meter, entry, group);
