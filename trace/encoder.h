@@ -16,7 +16,8 @@
 struct mw_raw_event {
     uint64_t start, end; /* clock readings; 0 with PART */
     /* POLL: number of polls, busy clock ticks. ERROR: the code (as int64_t), 0. Both at once: the
-     * code, busy ticks, and it counts as one poll. OFFSET: bytes_in is the offset (as int64_t). */
+     * code, busy ticks, and it counts as one poll. OFFSET, HELD: bytes_in is the offset, or the
+     * ticks (as int64_t). */
     uint64_t bytes, bytes_in;
     /* enum mw_event_flag, never ORDINAL: the encoder decides that; and the memory spaces. With FOREIGN
      * there are none of these, and the top byte is that of the origin. */

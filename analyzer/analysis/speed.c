@@ -146,7 +146,7 @@ static struct sample sample_of(const struct mw_transfer_meter *meter,
                                const struct mw_message *message)
 {
     const struct mw_end *send = &message->send, *recv = &message->recv;
-    struct sample sample = {.start = send->start, .done = recv->done};
+    struct sample sample = {.start = send->start, .done = recv->back};
     sample.error = mw_clock_error(meter->clock, send->process, recv->process, recv->done);
     if (!isfinite(sample.error))
         return sample;
@@ -210,6 +210,7 @@ static void group_close(struct mw_transfer_meter *meter, struct entry *entry)
     mw_cover_add(&entry->all, group->start, group->done);
     if (group_is_certain(group)) {
         shown->certain += group->messages;
+        shown->samples++;
         shown->in_flight.bytes += group->bytes;
         mw_cover_add(&entry->certain, group->start, group->done);
         slice_add(meter, entry, group);
@@ -259,7 +260,7 @@ static void window_add(struct mw_speed *shown, struct burst *window,
     if (!window->messages++)
         window->start = message->send.start;
     window->bytes += message->bytes;
-    window->done = message->recv.done;
+    window->done = message->recv.back;
     if (window->messages < MW_SPEED_WINDOW)
         return;
     struct mw_rate rate = {window->bytes, (uint64_t)(window->done - window->start)};
@@ -306,7 +307,7 @@ static void burst_answer(struct mw_transfer_meter *meter, const struct entry *en
         return;
     asked->unanswered = 0;
     if (!is_pause(burst, &answer->recv, &answer->send))
-        burst->done = answer->recv.done;
+        burst->done = answer->recv.back;
 }
 
 static void burst_add(struct entry *entry, const struct mw_message *message)
@@ -317,7 +318,7 @@ static void burst_add(struct entry *entry, const struct mw_message *message)
     if (!burst->messages++ || message->send.start < burst->start)
         burst->start = message->send.start;
     burst->bytes += message->bytes;
-    burst->done = message->recv.done > burst->done ? message->recv.done : burst->done;
+    burst->done = message->recv.back > burst->done ? message->recv.back : burst->done;
     burst->sender = message->send.outside;
     burst->receiver = message->recv.outside;
     burst->sender_barriers = message->send.barriers;

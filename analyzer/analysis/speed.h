@@ -34,6 +34,7 @@ struct mw_speed {
     uint64_t warm_messages;
     struct mw_rate warm;       /* time: of the union of these */
     uint64_t certain, bounded; /* of messages */
+    uint64_t samples;          /* certain ones: what one call completed is one */
     struct mw_rate in_flight;  /* of certain samples */
     struct mw_rate at_least;   /* of all messages: a lower bound */
     struct mw_rate throughput; /* with those of the warm-up: what the program got */

@@ -28,7 +28,9 @@ static const struct mw_speed *back_of(const struct mw_speeds *speeds, const stru
 static int is_far_slower(const struct mw_speed *speed, const struct mw_speed *back)
 {
     double rate = mw_speed_judged(speed);
-    return speed->bytes >= BYTES_MIN && back->bytes >= BYTES_MIN && rate > 0 &&
+    /* of few windows, the fastest tenth is one, which the machine may have slowed as well */
+    return speed->samples >= MW_SPEED_MIN_CERTAIN && back->samples >= MW_SPEED_MIN_CERTAIN &&
+           speed->bytes >= BYTES_MIN && back->bytes >= BYTES_MIN && rate > 0 &&
            rate * APART < mw_speed_judged(back) && speed->brisk * APART < back->brisk;
 }
 

@@ -24,6 +24,7 @@ struct call {
     uint64_t thread;
     const struct mw_call_record *record;
     int64_t start, end, wait; /* wait: start, or that of the unsuccessful tests before it */
+    int64_t back;             /* end, and what recording took after it, as far as that is known */
     uint64_t group;
     unsigned completions; /* of messages and of anything else */
     int one_pair;         /* all are sends to, or receives from, one rank */
@@ -112,6 +113,7 @@ static void half_complete(const struct call *call, uint32_t number, unsigned fla
     struct mw_half *half = mw_half_at(call->matching, number);
     half->end.wait = call->wait;
     half->end.done = call->end;
+    half->end.back = call->back;
     half->end.group = call->group;
     half->end.mates = call->completions;
     half->end.function = call->record->call.function;
@@ -261,7 +263,7 @@ static struct mw_access_end access_end_of(const struct call *call)
 {
     return (struct mw_access_end){.process = call->process,
                                   .rank = call->rank,
-                                  .done = call->end,
+                                  .done = call->back,
                                   .away = call->party->away,
                                   .group = call->group};
 }
@@ -352,11 +354,21 @@ static void party_moves(struct call *call)
     }
     if (event->kind != MW_EVENT_RMA && event->kind != MW_EVENT_EPOCH)
         party->away += call->end - call->start;
-    if (call->end > party->last_end)
-        party->last_end = call->end;
+    if (call->back > party->last_end)
+        party->last_end = call->back;
     party->polled_since = polls ? call->start : 0;
     party->polled_thread = call->thread;
     party->polled_function = event->function;
+}
+
+/* When the program went on. */
+static int64_t call_back(const struct call *call, const struct mw_event *event)
+{
+    if (event->kind != MW_EVENT_CALL || !(event->flags & MW_EVENT_HELD) || event->offset < 0)
+        return call->end;
+    int64_t back = mw_clock_ns(call->matching->clock, call->process,
+                               event->end + (uint64_t)event->offset);
+    return back > call->end ? back : call->end;
 }
 
 static void party_call(struct mw_matching *matching, uint32_t process, uint64_t thread,
@@ -374,6 +386,7 @@ static void party_call(struct mw_matching *matching, uint32_t process, uint64_t 
     call.start = mw_clock_ns(matching->clock, process, record->call.start);
     call.end = mw_clock_ns(matching->clock, process, record->call.end);
     call.wait = call.start;
+    call.back = call_back(&call, &record->call);
     party_moves(&call);
     call_resolve(&call);
     call_dispatch(&call);

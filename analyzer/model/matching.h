@@ -27,6 +27,7 @@ struct mw_end {
     unsigned flags;
     int64_t start, started;  /* the call that started it, its end */
     int64_t wait, done;      /* the call that completed it: the same one where it blocked */
+    int64_t back;            /* when that call was back in the program, recording being done */
     uint64_t group;          /* the same for all that one call completed */
     unsigned mates;          /* of how many messages */
     uint64_t function, site; /* of the call that completed it */

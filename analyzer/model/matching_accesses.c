@@ -69,6 +69,7 @@ static void access_give(struct mw_matching *matching, const struct mw_access_end
                                                      : end->done,
                           .wait = access->start,
                           .done = end->done,
+                          .back = end->done,
                           .group = end->group,
                           .mates = end->mates,
                           .flags = end->mates == 1 ? MW_HALF_ALONE | MW_HALF_ONE_PAIR

@@ -140,7 +140,8 @@ static void json_event(const struct position *at, const struct mw_event *event)
     if (event->flags & MW_EVENT_ERROR)
         fprintf(out, ", \"code\": %" PRId64, event->code);
     if (event->flags & MW_EVENT_OFFSET)
-        fprintf(out, ", \"offset\": %" PRId64, event->offset);
+        fprintf(out, ", \"%s\": %" PRId64, event->kind == MW_EVENT_CALL ? "held" : "offset",
+                event->offset);
     if (event->flags & MW_EVENT_SPACES)
         fprintf(out, ", \"send_space\": %" PRIu32 ", \"receive_space\": %" PRIu32,
                 MW_EVENT_SPACE_SEND(event->flags), MW_EVENT_SPACE_RECEIVE(event->flags));
@@ -223,6 +224,8 @@ static void text_details(const struct position *at, const struct mw_event *event
         fprintf(out, " ordinal %" PRId64, event->ordinal);
     if (event->kind == MW_EVENT_POLL)
         fprintf(out, " polls %" PRIu64, event->polls);
+    if (event->kind == MW_EVENT_CALL && event->flags & MW_EVENT_HELD)
+        fprintf(out, " held %" PRId64, event->offset);
     if (event->flags & MW_EVENT_ERROR && event->code)
         fprintf(out, " code %" PRId64, event->code);
     else if (event->flags & MW_EVENT_ERROR)

@@ -405,6 +405,7 @@ enum mw_event_flag {
     /* 1 << 18 is none, as kind 7 */
     MW_EVENT_COLLECTIVE = 1 << 19,
     MW_EVENT_OFFSET = 1 << 20,
+    MW_EVENT_HELD = MW_EVENT_OFFSET, /* at CALL */
 };
 /* Flags also hold two numbers: the memory spaces (BUFFER) that the call sends from and receives
  * into; 0 is ordinary host memory, MW_EVENT_SPACE_MORE one of more than there are numbers. */

@@ -488,7 +488,7 @@ struct mw_event {
     int64_t ordinal;          /* with COUNTED; else -1 */
     uint64_t polls, busy;
     int64_t code;
-    int64_t offset; /* with OFFSET */
+    int64_t offset; /* with OFFSET; CALL: ticks that recording held the call up, with HELD */
 };
 
 /* One call of user code: its event and the parts that belong to it. */

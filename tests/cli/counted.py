@@ -57,10 +57,12 @@ class Rank(b.Process):
                          tag=tag, bytes_in=size,
                          ordinal=self.number("recv", WORLD, peer, tag, 0), **fields)
 
-    def waitall(self, requests, start, end, size=100):
+    def waitall(self, requests, start, end, size=100, held=None):
+        """held: ns for which recording kept the call after its end."""
         for request in requests:
             self.done(request, flags=w.STATUS | w.PART, bytes_in=size, start=start, end=end)
-        self.call("MPI_Waitall", start, end)
+        told = {} if held is None else {"flags": w.OFFSET, "offset": held}
+        self.call("MPI_Waitall", start, end, **told)
 
     def access(self, name, peer, start, end, out=0, back=0, window=0, flags=0, **fields):
         return self.event(w.RMA, name, comm=WORLD, peer=peer, tag=window, bytes=out, bytes_in=back, start=start, end=end,

@@ -251,6 +251,9 @@ def corners_of_the_standard(mpi, folder):
             sorted(2 * [100 + i % 1000 for i in range(3000)]),
             "what the big MPI_Waitall completed",
         )
+        calls = process.calls()
+        after = calls[calls.index(big[0]) + 1]
+        check(0 < big[0].event.offset <= after.start - big[0].end, "held up for", big[0].event.offset, "before", after)
         splits = [comm for comm in process.comms.values() if comm.how == "split"]
         same(len(splits), 301, "communicators")
         same(len({comm.id for comm in splits}), 301, "their ids")

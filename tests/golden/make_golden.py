@@ -644,6 +644,16 @@ def endings():
         (7, (5, 4)), (8, (5, 0, 5)), (9, (3, 0)), (10, (4, 0, 2)), (11, ())))
 
 
+def held():
+    """Calls that say how long recording held them up, in ticks that are not shifted."""
+    parts = [event(w.DONE, function=30, comm=0, peer=-2, flags=w.PART | w.REQUEST, request=i) for i in range(8)]
+    items = parts + [event(w.CALL, function=30, start=1024, end=2048, flags=w.OFFSET, offset=801)]
+    items += parts + [event(w.CALL, function=30, start=4096, end=4352, flags=w.OFFSET | w.NESTED, offset=0)]
+    items += [event(w.CALL, function=30, start=5120, end=5376, flags=w.OFFSET, offset=-(1 << 63)),
+              event(w.CALL, function=30, start=6144, end=6400)]
+    return file_chunk("node1", A) + process_chunk(A, 0) + rank_chunk(A, 0) + events(items, A, shift=8)
+
+
 def worlds():
     """A world that spawned another, told apart by what the launcher said, and clients of a port."""
     out = b""
@@ -740,7 +750,7 @@ TRACES = {
     "malformed-fabric.mpiw": malformed_fabric, "objects.mpiw": objects, "endings.mpiw": endings,
     "placement.mpiw": placement, "aggregates.mpiw": aggregates,
     "worlds.mpiw": worlds, "buffers-of-sums.mpiw": buffers_of_sums,
-    "places.mpiw": places,
+    "places.mpiw": places, "held.mpiw": held,
 }
 
 

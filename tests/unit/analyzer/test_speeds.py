@@ -103,6 +103,31 @@ class Speeds(ExchangeTest):
                           in_flight=[24000, 3 * (20000 - 120)], bursts=1,
                           throughput=[28000, 320000 - 2010])
 
+    def test_what_recording_took_is_not_the_programs_time(self):
+        """Messages last until the program goes on; what lies before that is no time outside MPI."""
+        zero, one = ranks(2)
+        self.warm_up(zero, one)
+        for window in range(3):
+            at = SECOND * (window + 1) // 10
+            posted = [one.irecv(0, 1000, at + 100 * n, at + 100 * n + 50) for n in range(8)]
+            one.waitall(posted, at + 900, at + 20000, size=1000, held=90000000)
+            sent = [zero.isend(1, 1000, at + 120 + 200 * n, at + 130 + 200 * n) for n in range(8)]
+            zero.waitall(sent, at + 2000, at + 19000, size=1000, held=90000000)
+        self.exchange(zero, one)
+        self.assert_speed((0, 1, 10), messages=24, certain=24, in_flight=[24000, 3 * (90020000 - 120)], bursts=1,
+                          throughput=[28000, 390020000 - 2010])
+
+    def test_a_call_that_claims_to_have_been_held_up_for_ever(self):
+        for held in (-1, (1 << 63) - 1, -(1 << 63)):
+            zero, one = ranks(2)
+            self.warm_up(zero, one)
+            posted = [one.irecv(0, 1000, 10000 + n, 10001 + n) for n in range(8)]
+            sent = [zero.isend(1, 1000, 20000 + n, 20001 + n) for n in range(8)]
+            zero.waitall(sent, 20100, 20500, size=1000)
+            one.waitall(posted, 11000, 21000, size=1000, held=held)
+            shown = self.exchange(zero, one)
+            self.assertEqual(shown["violations"], 0)
+
     def test_what_was_completed_with_the_warm_up_is_warm_up(self):
         """Their times are one: without some of its messages the window would seem slow."""
         zero, one = ranks(2)
