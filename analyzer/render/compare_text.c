@@ -197,6 +197,25 @@ static void text_effects(const json_t *document, const char *verdict, const char
     mw_text_more(out, total, shown, "figures");
 }
 
+/* Why figures that look slower are not sure, each reason once: "one run a side says too little of
+ * it (12)". Those without one lie beyond the threshold, and chance does as much. */
+static void text_reasons(const json_t *document, FILE *out)
+{
+    json_t *reasons = json_object(), *count, *effect;
+    const char *why;
+    size_t index;
+    json_array_foreach(json_object_get(json_object_get(document, "figures"), "listed"), index,
+                       effect) {
+        why = mw_json_string(effect, "why");
+        if (*why && !strcmp(mw_json_string(effect, "verdict"), "not sure"))
+            json_object_set_new(reasons, why,
+                                json_integer((json_int_t)mw_json_count_of(reasons, why) + 1));
+    }
+    json_object_foreach(reasons, why, count)
+        mw_text_paragraph(out, MW_STYLE_PLAIN, "%s (%.0f of them)", why, json_number_value(count));
+    json_decref(reasons);
+}
+
 /* "libcxi-fi.so: 1.2, build-id aa (/opt/a/libcxi-fi.so) -> build-id bb (/opt/b/libcxi-fi.so)" */
 static char *suspect_side(const json_t *suspect, const char *value, const char *detail)
 {
@@ -278,6 +297,7 @@ void mw_compare_text(const json_t *document, FILE *out)
     text_identity(document, out);
     text_effects(document, "slower", "What got slower", out);
     text_effects(document, "not sure", "What is not sure", out);
+    text_reasons(document, out);
     text_suspects(document, out);
     text_effects(document, "faster", "What got faster", out);
     text_list(document, "notes", "To be kept in mind", out);

@@ -109,7 +109,7 @@ static void list_row(struct mw_table *table, const json_t *run)
     mw_table_cell(table, time_text(run));
     mw_table_cell(table, mw_format("%.*s", STACK_SHOWN, mw_json_string(run, "stack")));
     mw_table_cell(table, mw_format("%.0f", mw_json_count_of(run, "ranks")));
-    mw_table_cell(table, mw_format("%s%s%s", state, *state && *tags ? "; " : "", tags));
+    mw_table_cell(table, mw_format("%s%s%s", tags, *state && *tags ? "; " : "", state));
     if (!json_is_true(json_object_get(run, "in_trends")))
         mw_table_style_bad(table);
     free(state);

@@ -233,6 +233,7 @@ class Speed(CompareTest):
         short = {"end": b.SECOND}
         document = self.compare(self.trace("a", **short), self.trace("b", slower=2, seed=2, **short), code=CANNOT)
         self.assertIn("a single run this short", document["figures"]["listed"][0]["why"])
+        self.assertRegex(" ".join(document["text"].split()), r"a single run this short shows what else ran then \(\d+ of them\)")
         self.compare(*self.side("c", **short), "--", *self.side("d", slower=2, **short), code=WORSE)
 
     def test_small_steps_need_several_runs(self):

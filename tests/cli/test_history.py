@@ -158,9 +158,9 @@ class Adding(HistoryTest):
         self.assertEqual(self.sql("SELECT count(DISTINCT run) FROM figure"), [(1,)])
 
     def test_crashed_runs(self):
-        (added,) = self.add(self.run_of(0, reason=h.ABORT))
+        (added,) = self.add(self.run_of(0, reason=h.ABORT), site="here")
         self.assertIn("MPI_Abort", added["crashed"])
-        self.assertIn("crashed:", self.history("list", self.file).out)
+        self.assertIn("site=here; crashed:", self.history("list", self.file).out)
         self.assertIn("MPI_Abort", self.history("show", self.file, "1").out)
 
     def test_benchmarks(self):

@@ -6,13 +6,15 @@
 # times with each of three seeds, and asks `mpiwatch compare`. Prints the table of docs/regression.md. By hand, on a quiet machine, as root (it makes network
 # namespaces), about half an hour:
 #
-#   MW_LIBRARY=... MW_LIBRARY_MPI3=... MW_CLI=... MPIWATCH_BENCH=... tests/perf/aa.py FOLDER [RUNS]
+#   MW_LIBRARY=... MW_LIBRARY_MPI3=... MW_CLI=... MPIWATCH_BENCH=... tests/perf/aa.py FOLDER [RUNS [KIND ...]]
 #
+# With KIND (osu_bw, link ...): instead, each run of these kinds against each other one of its kind.
 # MPIWATCH_BENCH as in tests/bench/benchmark.py. A pool that is there is added to until each kind has RUNS (20) of them.
 """False and missed regressions."""
 
 import collections
 import glob
+import itertools
 import os
 import random
 import re
@@ -113,6 +115,11 @@ def row(what, base, fresh, side):
           "" if not answers else dict(answers), flush=True)
 
 
+def each_against_each(kind):
+    answers = collections.Counter(compared([one], [other]) for one, other in itertools.permutations(pool(kind), 2))
+    print("%s, each run against each other: %s" % (kind, dict(answers)), flush=True)
+
+
 def printed(kind):
     """What osu_bw itself says of its largest messages, MB/s, on average over the pool."""
     values = []
@@ -126,6 +133,10 @@ def main():
     runs = int(sys.argv[2]) if len(sys.argv) > 2 else 20
     os.makedirs(POOL, exist_ok=True)
     record(runs)
+    if len(sys.argv) > 3:
+        for kind in sys.argv[3:]:
+            each_against_each(kind)
+        return
     print("| runs | a side | %s |" % " | ".join(WORDS.values()))
     print("|---|---|---|---|---|")
     for side in (1, 5):
