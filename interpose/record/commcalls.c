@@ -51,12 +51,12 @@ static void new_failed(struct mw_call *call, uint64_t end, int rc, enum mw_comm_
     mw_leave(call);
 }
 
-/* To processes outside this world: who they are a reader finds by when it was made, and at which
+/* To processes outside this world, or perhaps to such: who they are a reader finds by when it was made, and at which
  * port. */
 static int reaches_out(enum mw_comm_how how)
 {
     return how == MW_COMM_SPAWN || how == MW_COMM_CONNECT || how == MW_COMM_ACCEPT ||
-           how == MW_COMM_JOIN;
+           how == MW_COMM_JOIN || how == MW_COMM_INTERCOMM;
 }
 
 void mw_comm_new_end(struct mw_call *call, int rc, enum mw_comm_how how, mw_handle parent,
