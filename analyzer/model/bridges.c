@@ -187,7 +187,8 @@ static enum mw_comm_how counterpart(enum mw_comm_how how)
     case MW_COMM_CONNECT:
         return MW_COMM_ACCEPT;
     case MW_COMM_JOIN:
-        return MW_COMM_JOIN;
+    case MW_COMM_INTERCOMM:
+        return how;
     default:
         return MW_COMM_FOUND;
     }
@@ -387,7 +388,7 @@ static int kinds_balance(const struct group *group)
     int64_t balance = 0;
     for (size_t i = 0; i < group->ends.count; i++) {
         enum mw_comm_how how = group->ends.at[i]->comm->how;
-        if (how == MW_COMM_JOIN)
+        if (how == counterpart(how))
             return 0;
         balance += how == MW_COMM_SPAWN || how == MW_COMM_ACCEPT ? 1 : -1;
     }
@@ -400,6 +401,13 @@ static int never(const struct group *group)
     return 0;
 }
 
+/* MPI_Intercomm_create makes it within a world, too, and then nobody has noted when. */
+static int may_shake_hands(const struct end *end)
+{
+    enum mw_comm_how how = end->comm->how;
+    return counterpart(how) != MW_COMM_FOUND && (how != MW_COMM_INTERCOMM || !isnan(end->made));
+}
+
 /* Of worlds that have found each other and do this together, one speaks for all. */
 static int join_handshakes(struct bridging *bridging)
 {
@@ -408,7 +416,7 @@ static int join_handshakes(struct bridging *bridging)
         const struct mw_comm *comm = bridging->ends[i].comm;
         enum mw_comm_how how = comm->how, other = counterpart(how);
         uint64_t least = comm->size < comm->remote_size ? comm->size : comm->remote_size;
-        if (other != MW_COMM_FOUND && first_of(bridging, i) == i && !bridging->met[i])
+        if (may_shake_hands(&bridging->ends[i]) && first_of(bridging, i) == i && !bridging->met[i])
             groups_add(&groups,
                        mw_mix(mw_mix((uint64_t)(how < other ? how : other)) ^ least) + comm->size +
                            comm->remote_size,

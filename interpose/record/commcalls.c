@@ -29,8 +29,11 @@ void mw_comm_new_begin(struct mw_call *call, enum mw_comm_how how, mw_handle par
     mw_coll_open(call, parent, MW_NO_ROOT);
 }
 
+/* Of the null communicator none is made, although MPICH 5 says so when it has run the program's error handler. */
 static void created(struct mw_call *call, enum mw_comm_how how, mw_handle parent, void *newcomm)
 {
+    if (mw_abi_handle(mw_recorder.abi, parent) == mw_recorder.abi->comm_null)
+        return;
     const struct mw_comm_entry *entry = parent ? mw_comm_find(call->thread, parent) : NULL;
     mw_comm_created(call->thread, how, entry, (uint32_t)call->keep.word[KEEP_NUMBER],
                     mw_abi_load(mw_recorder.abi, newcomm, 0), call->mode != MW_BLOCKS);
@@ -48,12 +51,12 @@ static void new_failed(struct mw_call *call, uint64_t end, int rc, enum mw_comm_
     mw_leave(call);
 }
 
-/* To processes outside this world: who they are a reader finds by when it was made, and at which
+/* To processes outside this world, or perhaps to such: who they are a reader finds by when it was made, and at which
  * port. */
 static int reaches_out(enum mw_comm_how how)
 {
     return how == MW_COMM_SPAWN || how == MW_COMM_CONNECT || how == MW_COMM_ACCEPT ||
-           how == MW_COMM_JOIN;
+           how == MW_COMM_JOIN || how == MW_COMM_INTERCOMM;
 }
 
 void mw_comm_new_end(struct mw_call *call, int rc, enum mw_comm_how how, mw_handle parent,

@@ -311,13 +311,22 @@ void mw_comm_freed(mw_handle comm, uint32_t id, uint64_t time)
     mw_lock_drop(&lock);
 }
 
+/* Whether some of those whom calls on it can name are outside the world. */
+static int has_strangers(const struct mw_comm_entry *entry)
+{
+    for (size_t i = 0; i < entry->peer_runs; i++)
+        if (entry->peers[i].start < 0)
+            return 1;
+    return 0;
+}
+
 void mw_comm_reached(struct mw_thread_state *thread, mw_handle comm, uint64_t began, uint64_t made,
                      uint64_t port)
 {
     uint8_t memory[64];
     struct mw_buffer buffer;
     const struct mw_comm_entry *entry = mw_comm_find(thread, comm);
-    if (!entry || !entry->listed)
+    if (!entry || !entry->listed || !has_strangers(entry))
         return;
     mw_buffer_init(&buffer, memory, sizeof memory);
     mw_put_u64(&buffer, MW_F_COMM_id, entry->id);

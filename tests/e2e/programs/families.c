@@ -2,7 +2,8 @@
 /* Worlds that met, and what is made of them. Each of 2 parents spawns a child of its own, both at
  * the same time and by the same command; then both together spawn 2 more and merge with them. The
  * merged communicator (parents 0 and 1, guests 2 and 3) is split by parity, the halves are
- * duplicated, and groups are made of it, twice of the same members. All four then spawn one more.
+ * duplicated, and groups are made of it, twice of the same members. Parents and guests make an inter-communicator
+ * of their worlds over it. All four then spawn one more.
  * Bytes that go from one to another occur once. Parent 0 alone prints. */
 #include <mpi.h>
 #include <stdio.h>
@@ -68,6 +69,19 @@ static void groups(MPI_Comm all, int rank)
     MPI_Group_free(&whole);
 }
 
+/* Parents and guests as the two groups of one more; each one gives something to the one beside its like. */
+static void bridge(MPI_Comm all, int rank)
+{
+    MPI_Comm inter;
+    MPI_Intercomm_create(MPI_COMM_WORLD, 0, all, rank < 2 ? 2 : 0, 9, &inter);
+    if (rank % 2)
+        give(600 + rank, 0, inter);
+    else
+        get(1, inter);
+    MPI_Barrier(inter);
+    MPI_Comm_free(&inter);
+}
+
 /* All four have one child together; the guest of rank 3 gives it something. */
 static void together(MPI_Comm all, int rank, char *program)
 {
@@ -85,6 +99,7 @@ static void meet(MPI_Comm inter, int guest, char *program)
     MPI_Comm_rank(all, &rank);
     halves(all, rank);
     groups(all, rank);
+    bridge(all, rank);
     together(all, rank, program);
     MPI_Comm_free(&all);
     MPI_Comm_disconnect(&inter);
