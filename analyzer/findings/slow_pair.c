@@ -188,51 +188,110 @@ static void slow_report(const struct mw_finding_input *in, const struct mw_speed
     mw_crowd_end(&crowd);
 }
 
-static int touches(const struct mw_finding_input *in, const struct mw_speed *speed, int64_t node,
-                   int sends)
+static int64_t end_of(const struct mw_finding_input *in, const struct mw_speed *speed, int sends)
 {
-    return mw_model_rank_node(in->model, sends ? speed->src : speed->dst) == node;
+    return mw_model_rank_node(in->model, sends ? speed->src : speed->dst);
 }
 
-/* Whether everything that a node sends (receives) is slow, and what does not touch it is not. */
-static int node_look(const struct mw_finding_input *in, const struct mw_speed_group *group,
-                     const struct judged *judged, size_t node, int sends, struct mw_findings *out)
+/* What a node sends, or receives. */
+struct way_of {
+    size_t node;
+    int sends;
+    size_t count;
+    unsigned char *own; /* of judged pairs: its own */
+    double rate;        /* the median of those that do not touch the node */
+};
+
+/* Whether all that a node sends (receives), to (from) more than one other, is slow, and what does
+ * not touch it is not. Of what it exchanges with one other nobody knows whose fault it is. */
+static int way_look(const struct mw_finding_input *in, const struct judged *judged,
+                    struct way_of *way)
 {
-    unsigned char *own = mw_alloc(judged->count + 1, 1), *others = mw_alloc(judged->count + 1, 1);
-    size_t own_count = 0, other_count = 0;
+    unsigned char *others = mw_alloc(judged->count + 1, 1);
+    int64_t node = (int64_t)way->node, peer = -1;
+    size_t other_count = 0;
+    int several = 0;
     for (size_t i = 0; i < judged->count; i++) {
-        own[i] = touches(in, judged->at[i], (int64_t)node, sends) != 0;
-        others[i] = !own[i] && !touches(in, judged->at[i], (int64_t)node, !sends);
-        own_count += own[i];
+        int64_t near = end_of(in, judged->at[i], way->sends);
+        int64_t far = end_of(in, judged->at[i], !way->sends);
+        way->own[i] = near == node;
+        others[i] = near != node && far != node;
+        way->count += way->own[i];
         other_count += others[i];
+        if (way->own[i]) {
+            several |= peer >= 0 && far != peer;
+            peer = far;
+        }
     }
-    int slow = own_count && other_count >= OTHERS_MIN;
+    int slow = several && other_count >= OTHERS_MIN;
     for (size_t i = 0; i < judged->count && slow; i++) /* no median is above the fastest one */
-        slow = !own[i] || mw_speed_judged(judged->at[i]) < SLOW * mw_speed_judged(judged->at[0]);
-    double rate = slow ? median_of(judged, others, 0) : 0;
+        slow =
+            !way->own[i] || mw_speed_judged(judged->at[i]) < SLOW * mw_speed_judged(judged->at[0]);
+    way->rate = slow ? median_of(judged, others, 0) : 0;
     double brisk = slow ? median_of(judged, others, 1) : 0;
     for (size_t i = 0; i < judged->count && slow; i++)
-        if (own[i])
-            slow = is_slow(judged->at[i], rate, brisk) && !is_busier(in, judged, judged->at[i]);
-    if (slow)
-        slow_report(in, group, judged, own, rate,
-                    mw_format("Everything that %s %s is far slower than what other nodes %s: %zu "
-                              "pair%s",
-                              in->model->nodes[node].host, sends ? "sends" : "receives",
-                              sends ? "send" : "receive", own_count, own_count == 1 ? "" : "s"),
-                    out);
-    free(own);
+        if (way->own[i])
+            slow =
+                is_slow(judged->at[i], way->rate, brisk) && !is_busier(in, judged, judged->at[i]);
     free(others);
     return slow;
 }
 
+/* The one with most pairs that none before explains; NULL none. */
+static const struct way_of *way_next(const struct way_of *ways, size_t count,
+                                     const unsigned char *explained, size_t pairs)
+{
+    const struct way_of *best = NULL;
+    size_t most = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t left = 0;
+        for (size_t k = 0; k < pairs; k++)
+            left += ways[i].own[k] && !explained[k];
+        if (left > most) {
+            most = left;
+            best = &ways[i];
+        }
+    }
+    return best;
+}
+
+static void way_report(const struct mw_finding_input *in, const struct mw_speed_group *group,
+                       const struct judged *judged, const struct way_of *way,
+                       struct mw_findings *out)
+{
+    char *title =
+        mw_format("Everything that %s %s is far slower than what other nodes %s: %zu pairs",
+                  in->model->nodes[way->node].host, way->sends ? "sends" : "receives",
+                  way->sends ? "send" : "receive", way->count);
+    slow_report(in, group, judged, way->own, way->rate, title, out);
+}
+
+/* A node that is slow to all makes each of them slow from it: that is said once. */
 static int nodes_look(const struct mw_finding_input *in, const struct mw_speed_group *group,
                       const struct judged *judged, struct mw_findings *out)
 {
-    int found = 0;
+    MW_VECTOR(struct way_of) ways = {0};
+    unsigned char *explained = mw_alloc(judged->count + 1, 1);
+    const struct way_of *way;
     for (size_t node = 0; node < in->model->node_count; node++)
-        for (int sends = 1; sends >= 0; sends--)
-            found |= node_look(in, group, judged, node, sends, out);
+        for (int sends = 1; sends >= 0; sends--) {
+            struct way_of looked = {
+                .node = node, .sends = sends, .own = mw_alloc(judged->count + 1, 1)};
+            if (way_look(in, judged, &looked))
+                *mw_vector_add(&ways) = looked;
+            else
+                free(looked.own);
+        }
+    while ((way = way_next(ways.at, ways.count, explained, judged->count))) {
+        way_report(in, group, judged, way, out);
+        for (size_t i = 0; i < judged->count; i++)
+            explained[i] |= way->own[i];
+    }
+    int found = ways.count > 0;
+    for (size_t i = 0; i < ways.count; i++)
+        free(ways.at[i].own);
+    free(ways.at);
+    free(explained);
     return found;
 }
 

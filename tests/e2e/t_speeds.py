@@ -142,8 +142,8 @@ def raw_rate(nodes, number, to, folder, total=32 << 20):
 
 @mpi_test(only="openmpi", variants=(3, 4))
 def a_limited_link_is_the_slow_one(mpi, folder, count):
-    """One node sends at 100 Mbit/s: the matrix shows what a socket gets over that link, the finding names the node,
-    and no other."""
+    """One node sends at 100 Mbit/s, the others at 800: the matrix shows what a socket gets over that link, the finding
+    names the node, and no other."""
     program = example(mpi, "pairs")
     options = OVER_TCP[mpi.name][0]
     trace = os.path.join(folder, "job.mpiw")
@@ -163,7 +163,8 @@ def a_limited_link_is_the_slow_one(mpi, folder, count):
             check(abs(seen[2, dst] / raw - 1) < 0.05, "2 ->", dst, seen[2, dst], "a socket", raw)
 
     with Nodes(count, folder) as nodes:
-        nodes.rate(3, "100mbit")
+        for number in range(1, count + 1):
+            nodes.rate(number, "100mbit" if number == 3 else "800mbit")
         again(lambda: run(nodes))
 
 
