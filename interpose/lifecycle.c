@@ -50,6 +50,13 @@ static void forget_in_child(void)
     mw_locks_after_fork();
 }
 
+/* Since Linux 4.14; before, and where pages are larger and hold more of ours, children of fork() alone are told. */
+static void own_page_wiped(void)
+{
+    if (sysconf(_SC_PAGESIZE) == MW_RECORDING_PAGE)
+        madvise(&mw_recording, sizeof mw_recording, MADV_WIPEONFORK);
+}
+
 static int give_up(void)
 {
     atomic_store(&mw_recording.state, MW_OVER);
@@ -108,7 +115,7 @@ static int start(const void *caller)
     if (mw_recorder.config.wrong)
         mw_health("settings", mw_recorder.config.wrong);
     pthread_atfork(NULL, NULL, forget_in_child);
-    madvise(&mw_recording, sizeof mw_recording, MADV_WIPEONFORK); /* Linux 4.14; else those of fork() are told */
+    own_page_wiped();
     mw_facts_process(&job, first_sample.time);
     mw_facts_clock();
     mw_output_flush(); /* whatever happens in MPI_Init: this much is known */
